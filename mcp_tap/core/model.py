@@ -1,0 +1,188 @@
+"""What records add up to: exchanges, rounds and calls.
+
+Filled in by the correlator, read by rules and views, which must not change them.  All times are
+the records' own `t`: seconds since the run's start.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from mcp_tap.core.records import How, Sender
+
+Era: TypeAlias = Literal["stateless", "session", "unknown"]
+"""`stateless`: revision 2026-07-28 on; `session`: to 2025-11-25; `unknown`: nothing says which."""
+
+Outcome: TypeAlias = Literal["open", "waiting", "ok", "error", "cancelled", "unlinked"]
+"""`open`: the server has it; `waiting`: asks are unanswered; `unlinked`: a retry of no known call."""
+
+Link: TypeAlias = Literal["state", "keys", "params", "none", "ambiguous"]
+Echo: TypeAlias = Literal["same", "changed", "missing", "invented", "none"]
+AskKind: TypeAlias = Literal["form", "url", "sampling", "roots", "other"]
+CallKind: TypeAlias = Literal["call", "stream"]
+
+
+class Identity(Struct, frozen=True):
+    """Who a client is, as far as the wire tells: state and ids are compared within one identity."""
+
+    name: str | None = None
+    """`NAME/VERSION` of clientInfo."""
+    user_agent: str | None = None
+    peer: str | None = None
+    session: str | None = None
+    """Mcp-Session-Id (session era)."""
+    credential: str | None = None
+    """Tag of the Authorization value."""
+
+
+class Exchange(Struct, kw_only=True):
+    """One request and what ended it; on HTTP one POST, GET or DELETE, on stdio one id."""
+
+    number: int
+    t: float
+    conn: int = 0
+    verb: str = ""
+    """HTTP method; empty on stdio."""
+    path: str = ""
+    status: int | None = None
+    content_type: str | None = None
+    identity: Identity = Identity()
+    era: Era = "unknown"
+    version: str | None = None
+    """Protocol revision the request declared."""
+    kind: Literal["request", "notification", "response", "http", "broken"] = "http"
+    """What the client sent: a JSON-RPC request, notification or response, no message, or nonsense."""
+    method: str | None = None
+    """JSON-RPC method."""
+    request_id: Any = None
+    call: int | None = None
+    """Number of the call it belongs to."""
+    answered: bool = False
+    """The response to the request has been seen."""
+    how: How | None = None
+    why: str | None = None
+    request_seq: int | None = None
+    response_seq: int | None = None
+    sent: float | None = None
+    first_byte: float | None = None
+    held: float = 0.0
+    end: float | None = None
+    messages: int = 0
+    """JSON-RPC messages the server sent in it."""
+    from_tap: bool = False
+    """The answer was the tap's own."""
+
+
+class Ask(Struct, kw_only=True):
+    """One thing a server asks of the client's side, and the answer to it."""
+
+    key: str
+    """Key in `inputRequests`; of a server-sent request its JSON-RPC id, as text."""
+    method: str
+    kind: AskKind
+    params: dict[str, Any]
+    seq: int
+    """Record that asked."""
+    t: float
+    action: str | None = None
+    """`accept`, `decline`, `cancel`; `answered` for sampling and roots; `error` for a JSON-RPC
+    error in place of an answer; None while no answer came."""
+    answer: Any = None
+    answered_by: Literal["client", "tap", "none"] = "none"
+    entry: str | None = None
+    """Name of the script entry that answered."""
+    answer_seq: int | None = None
+    answer_t: float | None = None
+    completed_t: float | None = None
+    """When `notifications/elicitation/complete` named it (session era, URL mode)."""
+
+    @property
+    def message(self) -> str | None:
+        """The text a person would be shown, if the ask has one."""
+        message = self.params.get("message")
+        return message if isinstance(message, str) else None
+
+
+class Fault(Struct, frozen=True, kw_only=True):
+    """How a round went wrong: a JSON-RPC error, an `isError` result or a transport failure."""
+
+    code: int | str | None
+    message: str
+    sender: Sender = "server"
+
+
+class Round(Struct, kw_only=True):
+    """An exchange seen as step n of a call."""
+
+    number: int
+    exchange: int
+    request_id: Any
+    t: float
+    """When the client's message of this round was seen."""
+    request_seq: int
+    status: int | None = None
+    result_type: str | None = None
+    """`complete`, `input_required`, `task`, another word of the server; None while none came."""
+    link: Link = "none"
+    """Evidence that ties this round to the one before; `none` on a first round."""
+    candidates: list[int] = []
+    """Calls it may belong to, where the link is ambiguous."""
+    state: str | None = None
+    """requestState issued by this round's result."""
+    sent_state: str | None = None
+    """requestState this round's request carried."""
+    echo: Echo = "none"
+    """How the next round sent the state issued here."""
+    asks: list[Ask] = []
+    arguments: Any = None
+    answers: Any = None
+    """`inputResponses` of this round's request, as sent."""
+    fault: Fault | None = None
+    progress: int = 0
+    """Progress notifications within it."""
+    logs: int = 0
+    """Log notifications within it."""
+    response_seq: int | None = None
+    end: float | None = None
+    """When its response, or the ask that ended it, was seen."""
+    by_tap: bool = False
+    """Its request was written by the tap."""
+
+
+class Call(Struct, kw_only=True):
+    """What the user meant: one or more rounds linked by evidence."""
+
+    number: int
+    method: str
+    name: str | None
+    """Tool or prompt name, or resource URI."""
+    t: float
+    era: Era = "unknown"
+    version: str | None = None
+    kind: CallKind = "call"
+    """`stream` for subscriptions/listen."""
+    identity: Identity = Identity()
+    client: str | None = None
+    """Client in words: clientInfo, else User-Agent."""
+    server: str | None = None
+    """Server in words: label, else serverInfo name, else host."""
+    outcome: Outcome = "open"
+    rounds: list[Round] = []
+    task: str | None = None
+    """taskId, where the server made a task of it."""
+    end: float | None = None
+    server_s: float = 0.0
+    client_s: float = 0.0
+    tap_s: float = 0.0
+
+    @property
+    def fault(self) -> Fault | None:
+        """The fault of its last round."""
+        return self.rounds[-1].fault if self.rounds else None
+
+    def duration(self, now: float | None = None) -> float | None:
+        """Seconds from its first byte to its end, or to `now` while it runs."""
+        end = self.end if self.end is not None else now
+        return None if end is None else max(0.0, end - self.t)
