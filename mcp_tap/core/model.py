@@ -71,6 +71,8 @@ class Exchange(Struct, kw_only=True):
     end: float | None = None
     messages: int = 0
     """JSON-RPC messages the server sent in it."""
+    size: int = 0
+    """Bytes of the payloads seen in it so far, both directions, as recorded."""
     from_tap: bool = False
     """The answer was the tap's own."""
 
@@ -149,6 +151,10 @@ class Round(Struct, kw_only=True):
     """When its response, or the ask that ended it, was seen."""
     by_tap: bool = False
     """Its request was written by the tap."""
+    conn: int = 0
+    """TCP connection its request came on; 0 where there is none (stdio)."""
+    size: int = 0
+    """Bytes of the payloads seen in it so far, both directions, as recorded."""
 
 
 class Call(Struct, kw_only=True):
@@ -181,6 +187,11 @@ class Call(Struct, kw_only=True):
     def fault(self) -> Fault | None:
         """The fault of its last round."""
         return self.rounds[-1].fault if self.rounds else None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the payloads of all its rounds, as recorded."""
+        return sum(r.size for r in self.rounds)
 
     def duration(self, now: float | None = None) -> float | None:
         """Seconds from its first byte to its end, or to `now` while it runs."""
