@@ -1,0 +1,58 @@
+"""What every test gets: a home of its own, a clean environment, and a bound on async tests."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "house",
+    deadline=None,  # shared machines make single examples slow, not wrong
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("house")
+
+ASYNC_BOUND = 30.0
+"""Seconds an `async def` test may take in all; waits inside are bounded tighter (5 s)."""
+
+
+@pytest.fixture(autouse=True)
+def isolated_environment(tmp_path_factory, monkeypatch):
+    """Keep tests off the user's captures and configuration, and the user's settings off tests."""
+    for name in [n for n in os.environ if n.startswith(("MCP_TAP_", "_MCP_TAP_"))]:
+        monkeypatch.delenv(name)
+    for name in ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("MCP_TAP_HOME", str(home / "captures"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run `async def` tests, each in a loop of its own: no plugin for twelve lines."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+
+    async def bounded() -> None:
+        async with asyncio.timeout(ASYNC_BOUND):
+            await pyfuncitem.obj(**arguments)
+
+    asyncio.run(bounded())
+    return True
+
+
+def pytest_runtest_setup(item):
+    """Skip tests of Node where there is none; with REQUIRE_NODE that is a failure."""
+    if item.get_closest_marker("node") and shutil.which("node") is None:
+        if os.environ.get("REQUIRE_NODE"):
+            pytest.fail("REQUIRE_NODE is set and there is no node on PATH", pytrace=False)
+        pytest.skip("needs Node.js")
