@@ -35,7 +35,7 @@ class TapError(Exception):
         """Render the message as the command line prints it, without colour."""
         lines = [f"error[{self.code}]: {self.what}"]
         lines += [
-            f"  {label + ':':<6}{text}"
+            f"  {label + ':':<5} {text}"
             for label, text in (("where", self.where), ("why", self.why), ("help", self.help))
             if text
         ]

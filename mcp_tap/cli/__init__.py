@@ -1,0 +1,1 @@
+"""The commands.  Each lives in a module of its own that is imported only when it runs."""

@@ -1,0 +1,76 @@
+"""The top door: every exception ends here, as words for a person (or JSON) and an exit code.
+
+0 done, 1 findings, 2 usage, 3 our bug, 4 cannot say, 130 interrupted.  No one else prints errors.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import click
+
+from mcp_tap.cli.common import Output
+from mcp_tap.errors import TapError, UsageError
+
+INTERRUPTED = 130
+OUR_BUG = 3
+
+
+def report(error: BaseException, output: Output) -> int:
+    """Print what went wrong to stderr and give the exit code."""
+    if isinstance(error, click.ClickException):
+        error = _from_click(error)
+    if isinstance(error, TapError):
+        _show(error, output)
+        return error.exit_code
+    if output.debug:
+        traceback.print_exception(error)
+    _show(_bug(error), output)
+    return OUR_BUG
+
+
+def _from_click(error: click.ClickException) -> TapError:
+    """Say in our words what click found wrong with the command line."""
+    ctx = getattr(error, "ctx", None)
+    path = ctx.command_path if ctx else "mcp-tap"
+    what, help = error.format_message().rstrip("."), f"{path} --help"
+    if isinstance(error, click.NoSuchOption):
+        what = f"{path} has no option {error.option_name}"
+        if error.possibilities:
+            help = f"did you mean {' or '.join(sorted(error.possibilities))}?"
+    elif isinstance(error, click.MissingParameter) and error.param is not None:
+        what = f"{path} needs {error.param.make_metavar(ctx) if ctx else error.param.name}"
+    return UsageError("usage", what, help=help)
+
+
+def _bug(error: BaseException) -> TapError:
+    """Describe an exception nobody expected, without its text, which could hold a secret."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return TapError(
+        "internal",
+        f"mcp-tap itself failed ({type(error).__name__})",
+        where=where,
+        why="this is a fault in mcp-tap, not in your client or server",
+        help="run it again with --debug for the traceback",
+    )
+
+
+def _show(error: TapError, output: Output) -> None:
+    if output.json:
+        import json
+
+        parts = ("code", "what", "where", "why", "help")
+        click.echo(json.dumps({"error": {p: getattr(error, p) for p in parts}}), err=True)
+    elif output.colored(sys.stderr):
+        from rich.text import Text
+
+        head, *rest = str(error).split("\n")
+        text = Text.assemble((head.partition(":")[0], "bold red"), ":", head.partition(":")[2])
+        for line in rest:
+            label, _, words = line.partition(":")
+            text.append("\n").append(f"{label}:", style="dim").append(words)
+        output.console(sys.stderr).print(text, soft_wrap=True)
+    else:
+        click.echo(str(error), err=True)

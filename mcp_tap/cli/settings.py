@@ -1,0 +1,123 @@
+"""The bridge between the commands' options and the files and variables that set them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from mcp_tap import config
+from mcp_tap.cli.common import PREFIX, TapContext, TapOption
+
+_NEVER = ("help", "version", "config", "no-config")
+"""Options that no file can set: they say which files are read, or end the command at once."""
+
+OTHER_VARIABLES = {
+    "MCP_TAP_HOME": "folder of the captures",
+    "MCP_TAP_URL": "set for the command that `mcp-tap http URL -- COMMAND` runs",
+}
+"""Variables that belong to no option."""
+
+
+class Commands:
+    """What may be set, asked of the commands themselves; a module is imported when it is asked."""
+
+    def __init__(self, ctx: click.Context) -> None:
+        """Start from the context of any command."""
+        self._root = ctx.find_root()
+
+    def commands(self) -> Sequence[str]:
+        """Name every command."""
+        group = self._root.command
+        if isinstance(group, click.Group):
+            return group.list_commands(self._root)
+        return [self._root.info_name or ""]
+
+    def command(self, name: str) -> click.Command | None:
+        """Give one command."""
+        group = self._root.command
+        return group.get_command(self._root, name) if isinstance(group, click.Group) else group
+
+    def options(self, command: str) -> Mapping[str, config.Setting]:
+        """Give the settings of one command, by key."""
+        found = self.command(command)
+        params = found.params if found else []
+        return {
+            param.key: setting(param)
+            for param in params
+            if isinstance(param, TapOption) and param.key not in _NEVER
+        }
+
+
+def setting(param: TapOption) -> config.Setting:
+    """Describe an option as something a file may set."""
+    return config.Setting(
+        key=param.key,
+        param=param.name or param.key,
+        shape="count"
+        if param.count
+        else "flag"
+        if param.is_flag
+        else "many"
+        if param.multiple
+        else "one",
+        path=isinstance(param.type, click.Path),
+        adds_up=param.adds_up,
+    )
+
+
+def user_file() -> Path:
+    """Say where the user's own file would be."""
+    import platformdirs
+
+    return platformdirs.user_config_path("mcp-tap") / "config.toml"
+
+
+def read(ctx: TapContext, *, explicit: str | None, no_files: bool) -> None:
+    """Read the files and hand what they say for this command to click, as defaults."""
+    if no_files:
+        return
+    known = Commands(ctx)
+    ctx.files = config.load(
+        known,
+        cwd=Path.cwd(),
+        user=user_file(),
+        explicit=None if explicit is None else Path(explicit).absolute(),
+    )
+    ctx.found = config.settings(ctx.files, known, ctx.info_name or "")
+    ctx.default_map = {param: found.value for param, found in ctx.found.items()}
+
+
+def unknown_variables(ctx: click.Context, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence for each variable that looks like ours and that nothing reads."""
+    known = Commands(ctx)
+    shared = [
+        param.envvar
+        for command in [ctx.command]
+        for param in command.params
+        if isinstance(param, TapOption) and isinstance(param.envvar, str)
+    ]
+    for name in sorted(n for n in environ if n.startswith(f"{PREFIX}_")):
+        if name in OTHER_VARIABLES or name in shared:
+            continue
+        own = {
+            f"{PREFIX}_{command}_{key}".upper().replace("-", "_")
+            for command in known.commands()
+            if name.startswith(f"{PREFIX}_{command.upper()}_")
+            for key in known.options(command)
+        }
+        extra = {
+            f"{PREFIX}_{c.upper()}_{o}" for c in known.commands() for o in ("CONFIG", "NO_CONFIG")
+        }
+        if name in own | extra:
+            continue
+        hint = config.nearest(name, [*own, *shared, *OTHER_VARIABLES, *_listen_like(known, ctx)])
+        yield f"nothing reads {name}" + (f"; did you mean {hint}?" if hint else "")
+
+
+def _listen_like(known: Commands, ctx: click.Context) -> Iterator[str]:
+    """Yield the variables of the running command, the likeliest to be meant."""
+    command = ctx.info_name or ""
+    for key in known.options(command):
+        yield f"{PREFIX}_{command}_{key}".upper().replace("-", "_")

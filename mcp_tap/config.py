@@ -1,0 +1,312 @@
+"""Read settings from files, and say of each where it came from.
+
+Rules of this file:
+
+- A setting's name is the long option's name.  At the top of a file it holds for every command
+  that has the option; in the command's own table (`[http]`) it holds for that one, and wins.
+  `max_body` is read as `max-body`.
+- Files are not merged: the file named by `--config`, else the nearest project file up to the
+  repository root, else the user's own.  Only settings that add up (`redact`) are taken from all
+  of them, for a closer file must not quietly un-redact.
+- A project's file comes with a clone, so it is not trusted: it may not set what could run code,
+  send credentials or switch a protection off, and its paths stay inside its folder.
+- This module does not know the commands.  What may be set is asked of a `Known`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from mcp_tap.errors import ConfigError
+
+PROJECT_FILE = "mcp-tap.toml"
+PYPROJECT = "pyproject.toml"
+NOT_FROM_PROJECTS = {
+    "script": "it would run code that came with the repository",
+    "upstream-command": "it would run code that came with the repository",
+    "insecure": "it would switch off the check of the server's certificate",
+    "header": "it would send headers that you did not choose",
+    "no-default-redaction": "it would write credentials to the capture",
+}
+"""Settings a project's file may not hold, each with the reason."""
+
+_ROOT_MARKS = (".git", ".hg", ".jj")
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One option of one command, as far as a file may set it."""
+
+    key: str
+    """The long option's name without its dashes."""
+    param: str
+    """The name the command knows it by."""
+    shape: Literal["flag", "count", "one", "many"] = "one"
+    path: bool = False
+    adds_up: bool = False
+
+
+class Known(Protocol):
+    """What may be set."""
+
+    def commands(self) -> Sequence[str]:
+        """Name every command, hence every table."""
+
+    def options(self, command: str) -> Mapping[str, Setting]:
+        """Give the settings of one command, by key."""
+
+
+class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was found and read."""
+
+    path: Path
+    project: bool
+    """Found in the project, so not trusted."""
+    table: dict[str, Any]
+    prefix: str = ""
+    """`tool.mcp-tap` in a `pyproject.toml`."""
+
+    def where(self, *scope: str) -> str:
+        """Name the file and the table, as an error message does."""
+        inside = ".".join(s for s in (self.prefix, *scope) if s)
+        return f"{self.path} [{inside}]" if inside else str(self.path)
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The value of a setting and the file (and table) it stands in."""
+
+    value: Any
+    where: str
+
+
+def nearest(word: str, names: Sequence[str]) -> str | None:
+    """Give the name that was probably meant, if one is near enough."""
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    plain = word.replace("_", "-")
+    return plain if plain in names else next(iter(difflib.get_close_matches(plain, names, 1)), None)
+
+
+def load(
+    known: Known, *, cwd: Path, user: Path | None = None, explicit: Path | None = None
+) -> list[ConfigFile]:
+    """Find, read and check the files that count: the one that decides first.
+
+    Args:
+        known: what may be set.
+        cwd: where the search for a project's file begins.
+        user: the user's own file, which need not exist.
+        explicit: the file named by `--config`; it replaces the project's.
+
+    Raises:
+        ConfigError: a file cannot be read, or holds a setting that it may not.
+    """
+    files = []
+    if explicit is not None:
+        files.append(_named(explicit))
+    else:
+        files += _project(cwd)
+    if user is not None and user.is_file():
+        files.append(ConfigFile(path=user, project=False, table=_read(user)))
+    for file in files:
+        _check(file, known)
+    return files
+
+
+def settings(files: Sequence[ConfigFile], known: Known, command: str) -> dict[str, Found]:
+    """Give what the files say for one command, by the command's own parameter names."""
+    options = known.options(command)
+    found: dict[str, Found] = {}
+    for file in files[:1]:
+        for setting, value, where in _entries(file, options, command):
+            found[setting.param] = Found(value=value, where=where)
+    for setting in options.values():
+        if setting.adds_up:
+            parts = [
+                (value, where)
+                for file in files
+                for other, value, where in _entries(file, options, command)
+                if other.key == setting.key
+            ]
+            if parts:
+                every = list(dict.fromkeys(spec for value, _ in parts for spec in value))
+                found[setting.param] = Found(
+                    value=every, where=", ".join(dict.fromkeys(where for _, where in parts))
+                )
+    return found
+
+
+def _entries(
+    file: ConfigFile, options: Mapping[str, Setting], command: str
+) -> Iterator[tuple[Setting, Any, str]]:
+    """Yield the settings of one file for one command, the closer scope last."""
+    own = file.table.get(command)
+    scopes = [((), file.table)] + ([((command,), own)] if isinstance(own, dict) else [])
+    for scope, table in scopes:
+        for key, value in table.items():
+            setting = options.get(key.replace("_", "-"))
+            if setting is not None and not isinstance(value, dict):
+                yield setting, _placed(setting, value, file), file.where(*scope)
+
+
+def _placed(setting: Setting, value: Any, file: ConfigFile) -> Any:
+    """Take a lone value of a repeatable setting as a list, and paths from the file's folder."""
+    if setting.shape == "many":
+        values = value if isinstance(value, list) else [value]
+        return [_path(v, file) for v in values] if setting.path else values
+    return _path(value, file) if setting.path else value
+
+
+def _path(value: Any, file: ConfigFile) -> str:
+    return str(file.path.parent / Path(str(value)).expanduser())
+
+
+def _project(cwd: Path) -> list[ConfigFile]:
+    """Find the nearest project file, not leaving the repository.
+
+    Outside of a repository only the folder itself is looked at: a parent may belong to others.
+    """
+    folders = [cwd, *cwd.parents]
+    root = next((f for f in folders if any((f / mark).exists() for mark in _ROOT_MARKS)), cwd)
+    for folder in folders[: folders.index(root) + 1]:
+        own = folder / PROJECT_FILE
+        if own.is_file():
+            return [ConfigFile(path=own, project=True, table=_read(own))]
+        shared = folder / PYPROJECT
+        if shared.is_file():
+            table = _pyproject(shared)
+            if table is not None:
+                return [ConfigFile(path=shared, project=True, table=table, prefix="tool.mcp-tap")]
+    return []
+
+
+def _named(path: Path) -> ConfigFile:
+    if path.name != PYPROJECT:
+        return ConfigFile(path=path, project=False, table=_read(path))
+    return ConfigFile(path=path, project=False, table=_pyproject(path) or {}, prefix="tool.mcp-tap")
+
+
+def _pyproject(path: Path) -> dict[str, Any] | None:
+    """Read `[tool.mcp-tap]`; a file that never names it is not even parsed."""
+    if not re.search(rb"mcp[-_]tap", _bytes(path)):
+        return None
+    tool = _read(path).get("tool")
+    if not isinstance(tool, dict):
+        return None
+    if "mcp_tap" in tool:
+        raise ConfigError(
+            "unknown-setting",
+            "[tool.mcp_tap] is not read",
+            where=str(path),
+            help="did you mean [tool.mcp-tap]?",
+        )
+    table = tool.get("mcp-tap")
+    return table if isinstance(table, dict) else None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            "config-unreadable",
+            f"{path} cannot be read",
+            why=(error.strerror or "unknown reason").lower(),
+            help="mcp-tap --no-config goes on without files",
+        ) from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        table: dict[str, Any] = msgspec.toml.decode(_bytes(path))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError("config-syntax", f"{path} is not TOML", why=str(error)) from error
+    return table
+
+
+def _check(file: ConfigFile, known: Known) -> None:
+    """Refuse what the file may not say, before any of it is used."""
+    commands = known.commands()
+    every: dict[str, Setting] = {}
+    for key, value in file.table.items():
+        if key in commands and isinstance(value, dict):
+            _check_table(file, value, known.options(key), key)
+            continue
+        if not every:
+            every = {k: s for c in commands for k, s in known.options(c).items()}
+        _check_one(file, key, value, every, hints=[*every, *commands])
+
+
+def _check_table(
+    file: ConfigFile, table: dict[str, Any], options: Mapping[str, Setting], command: str
+) -> None:
+    for key, value in table.items():
+        _check_one(file, key, value, options, command, hints=list(options))
+    plain = [key.replace("_", "-") for key in table]
+    for key in plain:
+        if plain.count(key) > 1:
+            raise ConfigError(
+                "setting-twice",
+                f'"{key}" is set twice, by two spellings',
+                where=file.where(command),
+            )
+
+
+def _check_one(
+    file: ConfigFile,
+    key: str,
+    value: Any,
+    options: Mapping[str, Setting],
+    *scope: str,
+    hints: Sequence[str],
+) -> None:
+    setting = options.get(key.replace("_", "-"))
+    if setting is None:
+        hint = nearest(key, hints)
+        listed = f"mcp-tap {scope[0]} --help lists them" if scope else "mcp-tap config lists them"
+        raise ConfigError(
+            "unknown-setting",
+            f'there is no setting "{key}"' + (f" for mcp-tap {scope[0]}" if scope else ""),
+            where=file.where(*scope),
+            help=f'did you mean "{hint}"?' if hint else listed,
+        )
+    if file.project and setting.key in NOT_FROM_PROJECTS:
+        raise ConfigError(
+            "setting-not-trusted",
+            f'a project\'s file may not set "{setting.key}"',
+            where=file.where(*scope),
+            why=NOT_FROM_PROJECTS[setting.key],
+            help=f"give --{setting.key} on the command line, or set it in your own file",
+        )
+    _check_value(file, setting, value, *scope)
+
+
+def _check_value(file: ConfigFile, setting: Setting, value: Any, *scope: str) -> None:
+    wanted: dict[str, tuple[str, Any]] = {
+        "flag": ("true or false", bool),
+        "count": ("a whole number", int),
+        "one": ("one value, as text or a number", (str, int, float)),
+        "many": ("a list of texts", (str, list)),
+    }
+    words, kinds = wanted[setting.shape]
+    fits = isinstance(value, kinds) and (setting.shape == "flag" or not isinstance(value, bool))
+    if isinstance(value, list):
+        fits = fits and all(isinstance(v, str) for v in value)
+    if not fits:
+        raise ConfigError(
+            "setting-type", f'"{setting.key}" takes {words}', where=file.where(*scope)
+        )
+    if file.project and setting.path:
+        folder = file.path.parent.resolve()
+        for part in value if isinstance(value, list) else [value]:
+            if not Path(_path(part, file)).resolve().is_relative_to(folder):
+                raise ConfigError(
+                    "setting-not-trusted",
+                    f'a project\'s file may not set "{setting.key}" to a path outside its folder',
+                    where=file.where(*scope),
+                    help=f"give --{setting.key} on the command line, or set it in your own file",
+                )
