@@ -76,6 +76,15 @@ class Exchange(Struct, kw_only=True):
     from_tap: bool = False
     """The answer was the tap's own."""
 
+    @property
+    def outcome(self) -> Outcome:
+        """How it stands or ended, in the words calls have."""
+        if self.how is None:
+            return "open"
+        if self.how in ("client_gone", "shutdown"):
+            return "cancelled"
+        return "error" if self.how != "complete" or (self.status or 0) >= 400 else "ok"
+
 
 class Ask(Struct, kw_only=True):
     """One thing a server asks of the client's side, and the answer to it."""
