@@ -1,0 +1,157 @@
+"""Server-sent events, parsed from a copy of the stream as its chunks come.
+
+Rules of this file (https://html.spec.whatwg.org/multipage/server-sent-events.html, section 9.2.6):
+
+- A line ends with CRLF, LF or CR; a chunk may end anywhere, also between CR and LF or inside a
+  character.
+- A block of lines ends with an empty line.  Its `data` lines are joined with LF.
+- What the stream ends in the middle of is no event: `finish()` hands it over as cut.
+- Memory is bounded: of data longer than the limit a prefix, the length and the digest are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from mcp_tap.core.collect import PREFIX, Collector
+from mcp_tap.core.records import Sse
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
+_FIELDS = {b"id": "id", b"event": "event", b"retry": "retry"}
+
+
+class SseBlock(Struct, frozen=True, kw_only=True):
+    """One block of a stream: an event, a comment, or what the stream was cut in."""
+
+    kind: Literal["event", "comment", "cut"]
+    data: bytes
+    """Data lines joined with LF; of a comment its text; of a cut block what had come of it."""
+    fields: Sse | None = None
+    size: int | None = None
+    """Bytes of the whole data, where `data` is only its first part."""
+    sha256: str | None = None
+    """Of the whole data, where `data` is only its first part."""
+
+
+class SseParser:
+    """Turn chunks of an event stream into blocks."""
+
+    def __init__(self, limit: int) -> None:
+        """Keep the data of a block whole up to `limit` bytes."""
+        self._limit = limit
+        self._skip_lf = False
+        self._first_line = True
+        self._line: list[bytes] = []
+        self._line_size = 0
+        self._flowing = False
+        self._begin_block()
+
+    def feed(self, chunk: bytes) -> list[SseBlock]:
+        """Take the next bytes; return the blocks they complete, in order."""
+        if self._skip_lf and chunk:
+            self._skip_lf = False
+            if chunk[0] == 0x0A:
+                chunk = chunk[1:]
+        if not chunk:
+            return []
+        self._skip_lf = chunk[-1] == 0x0D
+        *lines, rest = _LINE_END.split(chunk)
+        blocks: list[SseBlock] = []
+        for line in lines:
+            self._end_line(line, blocks)
+        if rest:
+            self._keep(rest)
+        return blocks
+
+    def finish(self) -> list[SseBlock]:
+        """Say that the stream ended; return what it was cut in the middle of."""
+        line = b"".join(self._line)
+        if line:
+            self._accept(line, [])
+        data = self._data.kept() if self._data is not None else line
+        cut = self._open or bool(line)
+        fields = Sse(**self._fields) if self._fields else None
+        self._begin_block()
+        return [SseBlock(kind="cut", data=data, fields=fields)] if cut else []
+
+    def _keep(self, piece: bytes) -> None:
+        """Keep the start of a line whose end has not come yet."""
+        if self._flowing:
+            self._add(piece)
+            return
+        self._line_size += len(piece)
+        self._line.append(piece)
+        if self._line_size > PREFIX:
+            line = b"".join(self._line)
+            if self._strip_bom(line).startswith(b"data:"):
+                self._accept(line, [])
+                self._flowing = True
+                self._line = []
+            else:
+                self._line = [line[:PREFIX]]
+
+    def _end_line(self, end: bytes, blocks: list[SseBlock]) -> None:
+        if self._flowing:
+            self._add(end)
+            self._flowing = False
+            self._line_size = 0
+            return
+        if self._line_size:
+            self._line.append(end)
+            end = b"".join(self._line)
+            self._line = []
+            self._line_size = 0
+        self._accept(end, blocks)
+
+    def _accept(self, line: bytes, blocks: list[SseBlock]) -> None:
+        line = self._strip_bom(line)
+        self._first_line = False
+        if not line:
+            self._dispatch(blocks)
+            return
+        name, _, value = line.partition(b":")
+        if value[:1] == b" ":
+            value = value[1:]
+        if not name and line[0] == 0x3A:
+            blocks.append(SseBlock(kind="comment", data=value))
+            return
+        self._open = True
+        if name == b"data":
+            if self._data is None:
+                self._data = Collector(self._limit)
+            else:
+                self._data.add(b"\n")
+            self._data.add(value)
+        elif name in _FIELDS:
+            self._fields[_FIELDS[name]] = value.decode(errors="replace")
+
+    def _add(self, piece: bytes) -> None:
+        if self._data is not None and piece:
+            self._data.add(piece)
+
+    def _strip_bom(self, line: bytes) -> bytes:
+        return line.removeprefix(_BOM) if self._first_line else line
+
+    def _dispatch(self, blocks: list[SseBlock]) -> None:
+        if not self._open:
+            return
+        data = self._data
+        blocks.append(
+            SseBlock(
+                kind="event",
+                data=b"" if data is None else data.kept(),
+                fields=Sse(**self._fields) if self._fields else None,
+                size=data.size if data is not None and data.truncated else None,
+                sha256=None if data is None else data.sha256(),
+            )
+        )
+        self._begin_block()
+
+    def _begin_block(self) -> None:
+        self._open = False
+        self._data: Collector | None = None
+        self._fields: dict[str, str] = {}

@@ -1,0 +1,78 @@
+"""The listener's guard against DNS rebinding.
+
+A page in a browser can make its own name resolve to 127.0.0.1 and then speak to the tap as to its
+own origin; the browser still sends that name as `Host` and its origin as `Origin`.  So foreign ones
+are refused (specification, basic/transports/streamable-http, "Security Warning").
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from mcp_tap.net.heads import RawHeaders
+
+
+class Guard:
+    """Decides which `Host` and `Origin` values may speak to the tap."""
+
+    def __init__(self, *, hosts: Sequence[str] = (), origins: Sequence[str] = ()) -> None:
+        """Allow loopback names and these; `*` lets anything pass.
+
+        Args:
+            hosts: further host names (a port is ignored, globs work).
+            origins: further origins, as a browser sends them (globs work).
+        """
+        self._hosts = [host_name(h.lower()) if h != "*" else h for h in hosts]
+        self._origins = [o.lower().rstrip("/") for o in origins]
+        self._any_host = "*" in hosts
+        self._any_origin = "*" in origins
+
+    def refusal(self, headers: RawHeaders) -> str | None:
+        """Say why a request is refused, or None when it may pass."""
+        if self._any_host and self._any_origin:
+            return None
+        hosts = 0
+        for name, value in headers:
+            size = len(name)
+            if size == 4 and name.lower() == b"host":
+                hosts += 1
+                if not self._any_host and not self._host_ok(value.decode("latin-1")):
+                    return f"Host {value.decode('latin-1')!r} is not this listener's"
+            elif size == 6 and name.lower() == b"origin":
+                origin = value.decode("latin-1")
+                if not self._any_origin and not self._origin_ok(origin):
+                    return f"Origin {origin!r} is foreign"
+        if hosts > 1 and not self._any_host:
+            return "more than one Host field"
+        return None
+
+    def _host_ok(self, value: str) -> bool:
+        name = host_name(value.lower())
+        return is_loopback(name) or any(fnmatchcase(name, h) for h in self._hosts)
+
+    def _origin_ok(self, value: str) -> bool:
+        low = value.lower().rstrip("/")
+        scheme, mark, rest = low.partition("://")
+        if mark and scheme in ("http", "https") and is_loopback(host_name(rest)):
+            return True
+        return any(fnmatchcase(low, o) for o in self._origins)
+
+
+def host_name(value: str) -> str:
+    """Take the port off an authority: `[::1]:80` and `localhost:80` give `::1`, `localhost`."""
+    if value.startswith("["):
+        return value[1:].partition("]")[0]
+    name, colon, port = value.rpartition(":")
+    return name if colon and port.isdigit() else value
+
+
+def is_loopback(name: str) -> bool:
+    """Tell whether a host name or address can only mean this machine."""
+    if name in ("localhost", "localhost.") or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""Bytes forwarded as they are, and the records made of them."""

@@ -1,0 +1,329 @@
+"""One exchange on its way through the tap: the request up, the response down.
+
+Rules of this file:
+
+- Bytes go on as soon as they can; reports are left at the desk, which works on them afterwards.
+- A request goes upstream once.  Whatever fails after that is told to the client, never tried again.
+- The way a response ends is part of it: what the upstream cut is cut for the client too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from mcp_tap.net.heads import RawHeaders, find, listed, replaced, request_head, response_head
+from mcp_tap.net.upstream import UpstreamConnection
+from mcp_tap.proxy.recording import Tape
+from mcp_tap.proxy.replies import Reply, make_reply
+
+if TYPE_CHECKING:
+    from mcp_tap.core.records import How
+    from mcp_tap.proxy.listener import ClientConnection
+
+KEPT_FOR_REPLY = 1 << 20
+"""Bytes of a request that are kept so that the tap's own error can carry its id."""
+WAITING_BODY = 256 << 10
+"""Bytes of a request that may wait for its upstream connection before the client must wait."""
+
+
+class HttpExchange:
+    """A request and its response.  Implements `net.upstream.ResponseSink`."""
+
+    def __init__(
+        self,
+        client: ClientConnection,
+        number: int,
+        method: bytes,
+        target: bytes,
+        version: str,
+        headers: RawHeaders,
+    ) -> None:
+        """Begin with the request's head; nothing is sent before `start()`."""
+        self.client = client
+        self.tap = client.tap
+        self.tape = Tape(number, client.number)
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.version = version
+        self.chunked = find(headers, b"transfer-encoding") is not None
+        self.keep_alive = True
+        self.request_done = False
+        self.responding = False
+        self.done = False
+        self._started = False
+        self._upstream: UpstreamConnection | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._waiting: list[bytes] = []
+        self._waiting_size = 0
+        self._kept: list[bytes] = []
+        self._kept_size = 0
+        self._reply: Reply | None = None
+        self._out: list[bytes] = []
+        self._out_chunked = False
+        self._sent: float | None = None
+        self._first_byte: float | None = None
+        self._held = 0.0
+        self._asked_at = 0.0
+        t = self.tap.now()
+        self.tap.report(
+            self.tap.recording.request_head,
+            self.tape,
+            t,
+            client.peer,
+            method,
+            target,
+            version,
+            headers,
+        )
+
+    # the request
+
+    def start(self) -> None:
+        """Begin to forward: this exchange is the first of its connection that is not done."""
+        self._started = True
+        if self._reply is None:
+            refusal = self.tap.guard.refusal(self.headers)
+            if refusal is not None:
+                self.refuse(403, "foreign-host", refusal)
+        if self._reply is not None:
+            self._answer_if_due()
+            return
+        if listed(self.headers, b"expect") == [b"100-continue"] and not self.request_done:
+            self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self._asked_at = self.tap.now()
+        connection = self.tap.pool.take()
+        if connection is not None:
+            self._send_on(connection)
+        else:
+            self._connecting = self.tap.spawn(self._connect())
+
+    def request_data(self, data: bytes) -> None:
+        """Take body bytes from the client."""
+        if self.done:
+            return
+        self.tap.report(self.tap.recording.request_data, self.tape, self.tap.now(), data)
+        if not self.responding and self._kept_size < KEPT_FOR_REPLY:
+            self._kept.append(data)
+            self._kept_size += len(data)
+        if self._reply is not None:
+            return
+        framed = b"%x\r\n%b\r\n" % (len(data), data) if self.chunked else data
+        if self._upstream is not None:
+            self._upstream.write(framed)
+            return
+        self._waiting.append(framed)
+        self._waiting_size += len(framed)
+        if self._waiting_size > WAITING_BODY:
+            self.client.pause("upstream")
+
+    def request_end(self) -> None:
+        """The request is complete."""
+        if self.done:
+            return
+        self.request_done = True
+        self.tap.report(self.tap.recording.request_end, self.tape, self.tap.now())
+        if self.chunked:
+            if self._upstream is not None:
+                self._upstream.write(b"0\r\n\r\n")
+            else:
+                self._waiting.append(b"0\r\n\r\n")
+        self._answer_if_due()
+
+    def refuse(self, status: int, code: str, why: str, how: How = "refused") -> None:
+        """Answer with an error of the tap's own, once the request has come in."""
+        if self.responding or self.done or self._reply is not None:
+            return
+        self._reply = make_reply(status, code, why)
+        self._reply_how: How = how
+        self.tap.refused(self, code, why)
+        self._answer_if_due()
+
+    async def _connect(self) -> None:
+        target = self.tap.target
+        try:
+            connection = await self.tap.pool.connect()
+        except TimeoutError:
+            self._down(504, "upstream-timeout", f"no connection to {target.url} in time", "timeout")
+        except OSError as error:
+            words = error.strerror or str(error) or type(error).__name__
+            self._down(502, "upstream-down", f"no answer from {target.url}: {words}")
+        else:
+            if self.done:
+                self.tap.pool.put_back(connection)
+            else:
+                self._send_on(connection)
+
+    def _down(self, status: int, code: str, why: str, how: How = "upstream_down") -> None:
+        self.client.resume("upstream")
+        self.refuse(status, code, why, how)
+
+    def _send_on(self, connection: UpstreamConnection) -> None:
+        headers = self.headers
+        tap = self.tap
+        now = tap.now()
+        self._sent = now
+        self._held = now - self._asked_at
+        if tap.extra_headers:
+            headers = replaced(headers, tap.extra_headers)
+        if tap.extra_headers or tap.upstream_host is not None:
+            shown = headers
+            if tap.upstream_host is not None:
+                shown = replaced(headers, [(b"Host", tap.upstream_host)])
+            tap.report(
+                tap.recording.upstream_request_head,
+                self.tape,
+                now,
+                self.client.peer,
+                self.method,
+                self.target,
+                shown,
+            )
+        head = request_head(self.method, self.target, headers, host=tap.upstream_host)
+        self._upstream = connection
+        if self._waiting:
+            head = b"".join([head, *self._waiting])
+            self._waiting = []
+        connection.send(self, head, no_body=self.method == b"HEAD")
+        self.client.resume("upstream")
+
+    # the response: net.upstream.ResponseSink
+
+    def upstream_head(
+        self, status: int, reason: bytes, version: str, headers: RawHeaders, *, to_eof: bool
+    ) -> None:
+        """Pass the head on, before anything else of the response."""
+        tap = self.tap
+        now = tap.now()
+        tap.report(
+            tap.recording.response_head, self.tape, now, status, reason, version, headers, "server"
+        )
+        if status < 200:  # noqa: PLR2004
+            if self.version == "1.1" and status != 100:  # noqa: PLR2004 (the tap gave its own)
+                self._out.append(response_head(status, reason, headers, chunked=False, close=False))
+            return
+        self.responding = True
+        self._first_byte = now
+        self._kept = []
+        chunked = find(headers, b"transfer-encoding") is not None
+        # A client of HTTP/1.0 knows no chunks: its body ends with the connection.
+        self._out_chunked = chunked and self.version == "1.1"
+        if to_eof or (chunked and not self._out_chunked):
+            self.keep_alive = False
+        self._out.append(
+            response_head(
+                status, reason, headers, chunked=self._out_chunked, close=not self.keep_alive
+            )
+        )
+
+    def upstream_data(self, data: bytes) -> None:
+        """Pass body bytes on."""
+        self.tap.report(self.tap.recording.response_data, self.tape, self.tap.now(), data)
+        if self._out_chunked:
+            self._out += (b"%x\r\n" % len(data), data, b"\r\n")
+        else:
+            self._out.append(data)
+
+    def upstream_flush(self) -> None:
+        """Write what one read brought."""
+        out = self._out
+        if out:
+            self._out = []
+            self.client.write(out[0] if len(out) == 1 else b"".join(out))
+
+    def upstream_end(self) -> bool:
+        """End the response as the upstream did; tell whether the whole request had gone up."""
+        self._upstream = None
+        if self._out_chunked:
+            self._out.append(b"0\r\n\r\n")
+        self.upstream_flush()
+        sent_whole = self.request_done
+        self._finish("complete")
+        return sent_whole
+
+    def upstream_lost(self, why: str) -> None:
+        """Let the client see the cut: its stream breaks too, never a clean end."""
+        self._upstream = None
+        if self.responding:
+            self.upstream_flush()
+            self._finish("upstream_cut", why)
+        else:
+            self._down(502, "upstream-cut", f"{self.tap.target.url}: {why}", "upstream_cut")
+
+    def upstream_writable(self, writable: bool) -> None:  # noqa: FBT001
+        """Let the client wait while the upstream takes no more."""
+        if writable:
+            self.client.resume("upstream")
+        else:
+            self.client.pause("upstream")
+
+    # the client
+
+    def client_writable(self, *, writable: bool) -> None:
+        """Let the upstream wait while the client takes no more."""
+        if self._upstream is not None:
+            if writable:
+                self._upstream.resume()
+            else:
+                self._upstream.pause()
+
+    def drop(self, how: How, why: str | None = None) -> None:
+        """End at once: the client left, or the tap stops; the upstream learns it by the close."""
+        if not self.done:
+            self._finish(how, why)
+
+    def _answer_if_due(self) -> None:
+        reply = self._reply
+        if reply is None or not self._started or self.responding or self.done:
+            return
+        if not self.request_done and self._kept_size < KEPT_FOR_REPLY and not self.client.broken:
+            return  # its id may still come
+        if self.request_done:
+            reply = make_reply(reply.status, reply.code, reply.why, b"".join(self._kept))
+        self.responding = True
+        self.keep_alive = self.keep_alive and self.request_done
+        tap = self.tap
+        now = tap.now()
+        tap.report(
+            tap.recording.response_head,
+            self.tape,
+            now,
+            reply.status,
+            reply.reason,
+            "1.1",
+            reply.headers,
+            "tap",
+        )
+        body = b"" if self.method == b"HEAD" else reply.body
+        if body:
+            tap.report(tap.recording.response_data, self.tape, now, body)
+        self.client.write(reply.head(close=not self.keep_alive) + body)
+        self._finish(self._reply_how, reply.why, sender_is_tap=True)
+
+    def _finish(self, how: How, why: str | None = None, *, sender_is_tap: bool = False) -> None:
+        self.done = True
+        tap = self.tap
+        now = tap.now()
+        if self._connecting is not None:
+            self._connecting.cancel()
+        if self._upstream is not None:
+            self._upstream.abort()
+            self._upstream = None
+        if not self.request_done:
+            tap.report(tap.recording.cut_request, self.tape, now)
+        if self.responding:
+            sender = "tap" if sender_is_tap else "server"
+            whole = how == "complete" or sender_is_tap
+            tap.report(tap.recording.response_end, self.tape, now, sender, whole)
+        tap.report(
+            tap.recording.closed,
+            self.tape,
+            now,
+            how,
+            why,
+            self._sent,
+            self._first_byte,
+            self._held,
+        )
+        self.client.exchange_done(self, cut=how != "complete" and not sender_is_tap)

@@ -1,0 +1,240 @@
+"""A client's connection: requests in, in order, responses out, in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, cast
+
+import httptools
+
+from mcp_tap.net.heads import RawHeaders
+from mcp_tap.net.upstream import MAX_HEAD, no_delay
+from mcp_tap.proxy.exchange import HttpExchange
+
+if TYPE_CHECKING:
+    from mcp_tap.core.records import How
+    from mcp_tap.proxy.tap import Tap
+
+MOST_PIPELINED = 16
+LINGER = 1.0
+"""Seconds a client that is still sending has to read the answer it already got."""
+
+
+class ClientConnection(asyncio.Protocol):
+    """Parses what one client sends and starts its exchanges, one after the other."""
+
+    def __init__(self, tap: Tap) -> None:
+        """Belong to a tap."""
+        self.tap = tap
+        self.number = 0
+        self.peer = ""
+        self.broken = False
+        """What the client sends cannot be understood as HTTP/1.1 any more."""
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport | None = None
+        self._exchanges: deque[HttpExchange] = deque()
+        self._incoming: HttpExchange | None = None
+        self._paused_for: set[str] = set()
+        self._closing = False
+        self._head_size = 0
+        self._begin()
+
+    # what an exchange needs
+
+    def write(self, data: bytes) -> None:
+        """Write to the client."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def pause(self, reason: str) -> None:
+        """Stop reading from the client for a reason."""
+        if not self._paused_for and self._transport is not None:
+            self._transport.pause_reading()
+        self._paused_for.add(reason)
+
+    def resume(self, reason: str) -> None:
+        """Read on, when no other reason stands against it."""
+        if reason in self._paused_for:
+            self._paused_for.discard(reason)
+            if not self._paused_for and self._transport is not None and not self._closing:
+                self._transport.resume_reading()
+
+    def exchange_done(self, exchange: HttpExchange, *, cut: bool) -> None:
+        """Go on with the next request, or end the connection."""
+        if not self._exchanges or self._exchanges[0] is not exchange:
+            if exchange in self._exchanges:
+                self._exchanges.remove(exchange)
+            return
+        self._exchanges.popleft()
+        self.resume("upstream")
+        if cut or not exchange.keep_alive:
+            self._close(unread=not exchange.request_done)
+            return
+        if exchange.request_done:
+            self._next()
+
+    # asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin with a new socket."""
+        # uvloop's transports are none of asyncio's classes, and quack all the same.
+        self._transport = transport = cast("asyncio.Transport", transport)
+        no_delay(transport)
+        peer = transport.get_extra_info("peername")
+        self.peer = str(peer[0]) if isinstance(peer, tuple) else "local"
+        self.number = self.tap.client_came(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came; exchanges are started and fed from the parser's callbacks."""
+        while data and not self.broken and not self._closing:
+            try:
+                self._parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                # The field was dropped, so the upstream answers in HTTP/1.1; read on after it.
+                data = data[upgrade.args[0] :]
+                continue
+            except httptools.HttpParserCallbackError:
+                raise  # a fault of ours, not of the client's
+            except httptools.HttpParserError as error:
+                self._broken(400, "bad-framing", str(error))
+            else:
+                if not self._head_done:
+                    self._head_size += len(data)
+                    if self._head_size > MAX_HEAD:
+                        self._broken(431, "head-too-large", "the request's head passes 1 MiB")
+            return
+
+    def eof_received(self) -> None:
+        """See the client's end: closing the request is the cancellation in revision 2026-07-28."""
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        """End what was under way."""
+        self._closing = True
+        self.tap.client_left(self)
+        self.drop("client_gone", None)
+
+    def pause_writing(self) -> None:
+        """Pass the client's backpressure on."""
+        if self._exchanges:
+            self._exchanges[0].client_writable(writable=False)
+
+    def resume_writing(self) -> None:
+        """Pass its end on."""
+        if self._exchanges:
+            self._exchanges[0].client_writable(writable=True)
+
+    # the tap
+
+    def drop(self, how: How, why: str | None) -> None:
+        """End all exchanges."""
+        self._closing = True
+        exchanges, self._exchanges = [*self._exchanges], deque()
+        for exchange in exchanges:
+            exchange.drop(how, why)
+
+    def shut(self) -> None:
+        """Stop serving: exchanges under way are cut."""
+        self.drop("shutdown", "the tap stopped")
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close without waiting for what the client has not taken."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    # httptools
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        self._begin()
+
+    def on_url(self, target: bytes) -> None:
+        """Take the request target, or a part of it."""
+        self._target += target
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field; trailers are dropped, being hop by hop for our framing."""
+        if not self._head_done:
+            self._headers.append((name, value.strip(b" \t")))
+
+    def on_headers_complete(self) -> None:
+        """Start the exchange, or let it wait for the one before it."""
+        self._head_done = True
+        self._head_size = 0
+        method = self._parser.get_method()
+        exchange = self._open(method, self._parser.get_http_version())
+        exchange.keep_alive = self._parser.should_keep_alive()
+        if method == b"CONNECT":
+            exchange.refuse(400, "no-forward-proxy", "the tap is a reverse proxy, not CONNECT's")
+        if self._exchanges[0] is exchange:
+            exchange.start()
+        elif len(self._exchanges) > MOST_PIPELINED:
+            self.pause("pipeline")
+
+    def on_body(self, data: bytes) -> None:
+        """Feed the exchange."""
+        if self._incoming is not None:
+            self._incoming.request_data(data)
+
+    def on_message_complete(self) -> None:
+        """End the request."""
+        exchange, self._incoming = self._incoming, None
+        if exchange is None:
+            return
+        if exchange.done:  # answered before it was complete
+            exchange.request_done = True
+            self._next()
+        else:
+            exchange.request_end()
+
+    def _open(self, method: bytes, version: str) -> HttpExchange:
+        exchange = HttpExchange(
+            self, self.tap.next_exchange(), method, self._target, version, self._headers
+        )
+        self._incoming = exchange
+        self._exchanges.append(exchange)
+        return exchange
+
+    def _next(self) -> None:
+        if self._closing:
+            return
+        if len(self._exchanges) <= MOST_PIPELINED:
+            self.resume("pipeline")
+        if self._exchanges and not self._exchanges[0].done:
+            self._exchanges[0].start()
+
+    def _broken(self, status: int, code: str, why: str) -> None:
+        """Answer what cannot be framed, and read no more from this connection."""
+        self.broken = True
+        exchange = self._incoming
+        if exchange is not None and exchange.responding:
+            exchange.drop("client_gone", f"the client's body is framed wrongly: {why}")
+            return
+        if exchange is None:
+            exchange = self._open(b"-", "1.1")
+        exchange.keep_alive = False
+        exchange.refuse(status, code, f"the request's framing is no HTTP/1.1: {why}")
+        if self._exchanges and self._exchanges[0] is exchange and not exchange.done:
+            exchange.start()
+
+    def _close(self, *, unread: bool) -> None:
+        """Close; where the client is still sending, let it read the answer first."""
+        self._closing = True
+        transport = self._transport
+        if transport is None:
+            return
+        if unread and transport.can_write_eof():
+            if self._paused_for:
+                self._paused_for.clear()
+                transport.resume_reading()
+            transport.write_eof()
+            asyncio.get_running_loop().call_later(LINGER, transport.abort)
+        else:
+            transport.close()
+
+    def _begin(self) -> None:
+        self._target = b""
+        self._headers: RawHeaders = []
+        self._head_done = False

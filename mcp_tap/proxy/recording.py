@@ -1,0 +1,369 @@
+"""From what the data path reports to records, masked and in order.
+
+No socket, no clock, no file: every call carries its time, every record goes to `emit` together with
+the parsed value of its payload, so that nothing downstream has to parse it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from mcp_tap.core.coding import CodingError, Decoder, decoder
+from mcp_tap.core.collect import Collector
+from mcp_tap.core.records import (
+    AnyRecord,
+    Body,
+    Closed,
+    Decision,
+    Digest,
+    How,
+    HttpRequest,
+    HttpResponse,
+    Leg,
+    Message,
+    Noise,
+    Sender,
+)
+from mcp_tap.core.redact import Redactor
+from mcp_tap.core.sse import SseBlock, SseParser
+from mcp_tap.core.wire import UNPARSED, carrier
+
+RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
+Emit: TypeAlias = Callable[[AnyRecord, Any], None]
+
+_EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
+_JSONRPC_KEYS = ("jsonrpc", "method", "result")
+
+
+class _Way:
+    """The payload of one direction of one exchange."""
+
+    __slots__ = ("bytes", "collector", "content_type", "decoder", "digest", "encoding", "sse")
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.digest: Any = None
+        self.content_type = ""
+        self.encoding: str | None = None
+        self.decoder: Decoder | None = None
+        self.collector: Collector | None = None
+        self.sse: SseParser | None = None
+
+    def begin(self, headers: RawHeaders, limit: int, *, stream: bool) -> None:
+        """Read from the head how the payload is to be understood."""
+        length = encoding = None
+        for name, value in headers:
+            low = name.lower()
+            if low == b"content-type":
+                self.content_type = value.decode("latin-1").lower()
+            elif low == b"content-length":
+                length = int(value) if value.isdigit() else None
+            elif low == b"content-encoding":
+                encoding = value.decode("latin-1")
+        if encoding:
+            self.decoder = decoder(encoding, limit + 1)
+            if self.decoder is not None:
+                self.encoding = encoding
+                length = None
+        if stream and self.content_type.startswith("text/event-stream"):
+            self.sse = SseParser(limit)
+        else:
+            self.collector = Collector(limit, expected=length)
+
+    def total(self) -> Digest:
+        """Digest of all that was transferred."""
+        if self.digest is None:
+            return _EMPTY
+        return Digest(bytes=self.bytes, sha256=self.digest.hexdigest())
+
+
+class Tape:
+    """One exchange as it is being recorded."""
+
+    __slots__ = ("conn", "exchange", "request", "response", "seq", "verb")
+
+    def __init__(self, exchange: int, conn: int) -> None:
+        """Belong to exchange number `exchange`, on client connection number `conn`."""
+        self.exchange = exchange
+        self.conn = conn
+        self.verb = ""
+        self.seq = 0
+        self.request = _Way()
+        self.response = _Way()
+
+
+class Recording:
+    """Makes the records of a run."""
+
+    def __init__(self, emit: Emit, redactor: Redactor, max_body: int) -> None:
+        """Give records to `emit`; keep payloads whole up to `max_body` bytes."""
+        self._emit = emit
+        self._redactor = redactor
+        self._limit = max_body
+        self.seq = 0
+        self.exchanges = 0
+
+    def next_seq(self) -> int:
+        """Count one record on."""
+        self.seq += 1
+        return self.seq
+
+    def request_head(
+        self,
+        tape: Tape,
+        t: float,
+        peer: str,
+        method: bytes,
+        target: bytes,
+        version: str,
+        headers: RawHeaders,
+    ) -> None:
+        """Record the head of a request as the client sent it."""
+        self.exchanges += 1
+        tape.verb = method.decode("latin-1")
+        tape.request.begin(headers, self._limit, stream=False)
+        path, masked_path = self._redactor.target(target.decode("latin-1"))
+        shown, masked = self._redactor.headers(headers)
+        tape.seq = self.next_seq()
+        self._emit(
+            HttpRequest(
+                seq=tape.seq,
+                t=t,
+                exchange=tape.exchange,
+                conn=tape.conn,
+                peer=peer,
+                method=tape.verb,
+                path=path,
+                version=version,
+                headers=shown,
+                masked=masked_path + masked if masked_path else masked,
+            ),
+            UNPARSED,
+        )
+
+    def upstream_request_head(
+        self, tape: Tape, t: float, peer: str, method: bytes, target: bytes, headers: RawHeaders
+    ) -> None:
+        """Record the head that went upstream instead, where the tap changed it."""
+        path, masked_path = self._redactor.target(target.decode("latin-1"))
+        shown, masked = self._redactor.headers(headers)
+        self._emit(
+            HttpRequest(
+                seq=self.next_seq(),
+                t=t,
+                exchange=tape.exchange,
+                conn=tape.conn,
+                peer=peer,
+                method=method.decode("latin-1"),
+                path=path,
+                headers=shown,
+                masked=masked_path + masked,
+                leg="upstream",
+                replaces=tape.seq,
+            ),
+            UNPARSED,
+        )
+
+    def response_head(
+        self,
+        tape: Tape,
+        t: float,
+        status: int,
+        reason: bytes,
+        version: str,
+        headers: RawHeaders,
+        sender: Sender,
+    ) -> None:
+        """Record the head of a response."""
+        if status >= 200:  # noqa: PLR2004 (an interim response has no payload)
+            tape.response.begin(headers, self._limit, stream=True)
+        shown, masked = self._redactor.headers(headers)
+        self._emit(
+            HttpResponse(
+                seq=self.next_seq(),
+                t=t,
+                exchange=tape.exchange,
+                status=status,
+                reason=reason.decode("latin-1"),
+                version=version,
+                headers=shown,
+                masked=masked,
+                sender=sender,
+            ),
+            UNPARSED,
+        )
+
+    def request_data(self, tape: Tape, t: float, data: bytes) -> None:
+        """Take body bytes of a request."""
+        self._data(tape, tape.request, t, data)
+
+    def response_data(self, tape: Tape, t: float, data: bytes) -> None:
+        """Take body bytes of a response."""
+        self._data(tape, tape.response, t, data)
+
+    def request_end(self, tape: Tape, t: float) -> None:
+        """Record the payload of a request that is complete."""
+        self._end(tape, tape.request, t, "client", whole=True)
+
+    def response_end(self, tape: Tape, t: float, sender: Sender, whole: bool) -> None:  # noqa: FBT001
+        """Record the payload of a response; `whole`: it was not cut."""
+        self._end(tape, tape.response, t, sender, whole=whole)
+
+    def cut_request(self, tape: Tape, t: float) -> None:
+        """Record what came of a request that was cut."""
+        self._end(tape, tape.request, t, "client", whole=False)
+
+    def closed(
+        self,
+        tape: Tape,
+        t: float,
+        how: How,
+        why: str | None,
+        sent: float | None,
+        first_byte: float | None,
+        held: float,
+    ) -> None:
+        """Record how an exchange ended."""
+        self._emit(
+            Closed(
+                seq=self.next_seq(),
+                t=t,
+                exchange=tape.exchange,
+                how=how,
+                why=why,
+                request=tape.request.total(),
+                response=tape.response.total(),
+                sent=sent,
+                first_byte=first_byte,
+                held=held,
+            ),
+            UNPARSED,
+        )
+
+    def decision(self, tape: Tape, t: float, hook: str, verdict: str, why: str) -> None:
+        """Record what the tap decided about an exchange."""
+        self._emit(
+            Decision(
+                seq=self.next_seq(),
+                t=t,
+                exchange=tape.exchange,
+                hook=hook,
+                verdict=verdict,
+                why=why,
+            ),
+            UNPARSED,
+        )
+
+    def _data(self, tape: Tape, way: _Way, t: float, data: bytes) -> None:
+        way.bytes += len(data)
+        if way.digest is None:
+            way.digest = sha256(data)
+        else:
+            way.digest.update(data)
+        if way.decoder is not None:
+            try:
+                data = way.decoder.feed(data)
+            except CodingError as error:
+                self._undecodable(tape, way, t, str(error))
+                return
+        if way.sse is not None:
+            for block in way.sse.feed(data):
+                self._block(tape, way, t, block)
+        elif way.collector is not None:
+            way.collector.add(data)
+
+    def _undecodable(self, tape: Tape, way: _Way, t: float, why: str) -> None:
+        self.decision(tape, t, "recorder", "undecodable", f"{way.encoding}: {why}")
+        way.decoder = way.sse = way.collector = None
+
+    def _end(self, tape: Tape, way: _Way, t: float, sender: Sender, *, whole: bool) -> None:
+        if way.sse is not None:
+            for block in way.sse.finish():
+                self._block(tape, way, t, block)
+            return
+        collector = way.collector
+        if collector is None or not collector.size:
+            return
+        payload = collector.kept()
+        truncated = collector.truncated
+        stopped = way.decoder is not None and way.decoder.stopped
+        facts: dict[str, Any] = {}
+        if truncated or stopped or not whole:
+            facts = {"truncated": True, "sha256": collector.sha256()}
+            if whole and not stopped:
+                facts["size"] = collector.size
+        self._payload(tape, way, t, sender, payload, facts)
+
+    def _block(self, tape: Tape, way: _Way, t: float, block: SseBlock) -> None:
+        facts: dict[str, Any] = {"sse": block.fields}
+        if block.size is not None:
+            facts |= {"truncated": True, "size": block.size, "sha256": block.sha256}
+        if block.kind == "cut":
+            facts["truncated"] = True
+        if block.kind == "comment" or not block.data:
+            fields, _ = carrier(block.data)
+            if "body" in fields:  # noise is never JSON, whatever it looks like
+                fields = {"text": block.data.decode()}
+            self._emit(
+                Noise(
+                    seq=self.next_seq(),
+                    t=t,
+                    exchange=tape.exchange,
+                    sender="server",
+                    sse=block.fields,
+                    **fields,
+                ),
+                UNPARSED,
+            )
+            return
+        self._payload(tape, way, t, "server", block.data, facts, event=True)
+
+    def _payload(
+        self,
+        tape: Tape,
+        way: _Way,
+        t: float,
+        sender: Sender,
+        payload: bytes,
+        facts: dict[str, Any],
+        *,
+        event: bool = False,
+        leg: Leg | None = None,
+    ) -> None:
+        fields, value = carrier(payload)
+        truncated = "truncated" in facts
+        is_message = _is_message(value) or (
+            value is UNPARSED and (event or "json" in way.content_type)
+        )
+        if is_message:
+            masked_payload, masked_value, masks = self._redactor.message(payload, value)
+        else:
+            masked_payload, masked_value, masks = self._redactor.other(
+                payload, value, way.content_type
+            )
+        if masks:
+            fields, _ = carrier(masked_payload)
+            value = masked_value
+        common: dict[str, Any] = {
+            "seq": self.next_seq(),
+            "t": t,
+            "exchange": tape.exchange,
+            "sender": sender,
+            "encoding": way.encoding,
+            "leg": leg,
+            "masked": masks,
+        }
+        record: Message | Body
+        if is_message and not (truncated and "size" not in facts):
+            record = Message(**common, **fields, **facts)
+        else:
+            record = Body(**common, **fields, **facts, content_type=way.content_type or None)
+        self._emit(record, UNPARSED if truncated else value)
+
+
+def _is_message(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(key in value for key in _JSONRPC_KEYS)
+    return isinstance(value, list)

@@ -1,0 +1,78 @@
+"""What the tap itself answers, always marked as its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from mcp_tap.core.wire import UNPARSED, dumps, loads
+from mcp_tap.net.heads import RawHeaders, response_head
+
+MARK_HEADER = b"Mcp-Tap-Error"
+INTERNAL_ERROR = -32603
+"""JSON-RPC 2.0, section 5.1."""
+
+_REASONS = {
+    400: b"Bad Request",
+    403: b"Forbidden",
+    431: b"Request Header Fields Too Large",
+    502: b"Bad Gateway",
+    504: b"Gateway Timeout",
+}
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """A response the tap made up."""
+
+    status: int
+    code: str
+    """Stable short name of the fault, the value of the marking header."""
+    why: str
+    headers: RawHeaders
+    body: bytes
+
+    @property
+    def reason(self) -> bytes:
+        """Reason phrase."""
+        return _REASONS[self.status]
+
+    def head(self, *, close: bool) -> bytes:
+        """Write its head."""
+        return response_head(self.status, self.reason, self.headers, chunked=False, close=close)
+
+
+def make_reply(status: int, code: str, why: str, request_body: bytes = b"") -> Reply:
+    """Make a response: a JSON-RPC error where the request had an id, else plain text."""
+    request_id = _request_id(request_body)
+    if request_id is UNPARSED:
+        content_type, body = b"text/plain; charset=utf-8", f"mcp-tap: {why}\n".encode()
+    else:
+        content_type = b"application/json"
+        body = dumps(
+            {
+                "jsonrpc": "2.0",
+                "id": request_id,
+                "error": {
+                    "code": INTERNAL_ERROR,
+                    "message": f"mcp-tap: {why}",
+                    "data": {"sender": "mcp-tap", "error": code},
+                },
+            }
+        )
+    headers = [
+        (b"Content-Type", content_type),
+        (b"Content-Length", b"%d" % len(body)),
+        (MARK_HEADER, code.encode()),
+    ]
+    return Reply(status=status, code=code, why=why, headers=headers, body=body)
+
+
+def _request_id(body: bytes) -> Any:
+    try:
+        value = loads(body)
+    except ValueError:
+        return UNPARSED
+    if isinstance(value, dict) and "method" in value and isinstance(value.get("id"), str | int):
+        return value["id"]
+    return UNPARSED

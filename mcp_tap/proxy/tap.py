@@ -1,0 +1,97 @@
+"""What all exchanges of a run share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from mcp_tap.net.guard import Guard
+from mcp_tap.net.heads import RawHeaders
+from mcp_tap.net.target import Target
+from mcp_tap.net.upstream import UpstreamPool
+from mcp_tap.proxy.recording import Recording
+
+if TYPE_CHECKING:
+    from mcp_tap.proxy.exchange import HttpExchange
+    from mcp_tap.proxy.listener import ClientConnection
+
+
+class Tap:
+    """Settings, counters and doors of one run, as the data path sees them."""
+
+    def __init__(
+        self,
+        *,
+        target: Target,
+        pool: UpstreamPool,
+        guard: Guard,
+        recording: Recording,
+        report: Callable[..., None],
+        notice: Callable[[str], None],
+        extra_headers: RawHeaders,
+        upstream_host: bytes | None,
+        started: float,
+    ) -> None:
+        """Tie the parts together.
+
+        Args:
+            target: the upstream.
+            pool: connections to it.
+            guard: who may speak to the listener.
+            recording: makes records of reports.
+            report: leaves a report at the desk: a method of `recording` and its arguments.
+            notice: takes words for the user.
+            extra_headers: fields put into each request upstream.
+            upstream_host: `Host` for upstream, where the client's is not kept.
+            started: the loop's time at the run's start.
+        """
+        self.target = target
+        self.pool = pool
+        self.guard = guard
+        self.recording = recording
+        self.report = report
+        self.extra_headers = extra_headers
+        self.upstream_host = upstream_host
+        self.clients: set[ClientConnection] = set()
+        self._notice = notice
+        self._loop = asyncio.get_running_loop()
+        self._clock = self._loop.time
+        self._started = started
+        self._connections = 0
+        self._exchanges = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._said: set[str] = set()
+
+    def now(self) -> float:
+        """Seconds since the run's start, to the microsecond."""
+        return round(self._clock() - self._started, 6)
+
+    def next_exchange(self) -> int:
+        """Number a new exchange."""
+        self._exchanges += 1
+        return self._exchanges
+
+    def client_came(self, client: ClientConnection) -> int:
+        """Count a client's connection; return its number."""
+        self._connections += 1
+        self.clients.add(client)
+        return self._connections
+
+    def client_left(self, client: ClientConnection) -> None:
+        """Forget a client's connection."""
+        self.clients.discard(client)
+
+    def refused(self, exchange: HttpExchange, code: str, why: str) -> None:
+        """Record that the tap itself answers, and say the first of each kind."""
+        self.report(self.recording.decision, exchange.tape, self.now(), "tap", code, why)
+        if code not in self._said:
+            self._said.add(code)
+            self._notice(f"{code}: {why}")
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run work that belongs to the run."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
