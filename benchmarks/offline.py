@@ -1,0 +1,103 @@
+"""The measures without traffic: reading a capture, starting up.
+
+python -m benchmarks.offline bare|reader CAPTURE      prints records and seconds as JSON
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from benchmarks.measures import Effort
+from benchmarks.report import Goal, Report, Table
+
+
+class Envelope(msgspec.Struct):
+    """As little of a line as can be called reading it."""
+
+    kind: str
+    seq: int
+    t: float
+    exchange: int = 0
+    body: msgspec.Raw = msgspec.Raw()
+
+
+def bare(path: Path) -> int:
+    """Read a capture with nothing but msgspec."""
+    decode = msgspec.json.Decoder(Envelope).decode
+    count = 0
+    with path.open("rb") as file:
+        for line in file:
+            decode(line)
+            count += 1
+    return count
+
+
+def reader(path: Path) -> int:
+    """Read a capture as every command does."""
+    from mcp_tap.capture.reader import open_capture  # noqa: PLC0415 - the child's cost, not ours
+
+    return sum(1 for _ in open_capture(str(path)))
+
+
+WAYS: dict[str, Callable[[Path], int]] = {"bare": bare, "reader": reader}
+
+
+def scan(report: Report, capture: Path, effort: Effort) -> None:
+    """Compare the reader with the bare loop over one capture, each in a process of its own."""
+    speed: dict[str, list[float]] = {way: [] for way in WAYS}
+    records = 0
+    for _ in range(effort.turns):
+        for way in WAYS:
+            command = [sys.executable, "-m", "benchmarks.offline", way, str(capture)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            outcome = json.loads(done.stdout)
+            records = outcome["records"]
+            speed[way].append(records / outcome["seconds"])
+    began = time.monotonic()
+    show = [sys.executable, "-m", "mcp_tap.cli.main", "show", str(capture), "-d0", "--no-config"]
+    subprocess.run(show, check=True, stdout=subprocess.DEVNULL)
+    shown = records / (time.monotonic() - began)
+    rows = [[way, median(figures)] for way, figures in speed.items()]
+    report.tables.append(
+        Table(
+            title=f"Reading a capture of {capture.stat().st_size / 1e6:,.0f} MB",
+            columns=["", "records/s"],
+            rows=[*rows, ["show -d0, from start to end", shown]],
+        )
+    )
+    got = median(a / b for a, b in zip(speed["reader"], speed["bare"], strict=True))
+    report.goals.append(Goal(what="reading a capture: x a bare msgspec loop", got=got, want=0.7))
+
+
+def start_up(report: Report, effort: Effort) -> None:
+    """Compare `mcp-tap --help` with importing click."""
+    commands = {
+        "import click": [sys.executable, "-c", "import click"],
+        "mcp-tap --help": [sys.executable, "-m", "mcp_tap.cli.main", "--help"],
+    }
+    took: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(effort.turns + 2):
+        for name, command in commands.items():
+            began = time.monotonic()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            took[name].append((time.monotonic() - began) * 1000)
+    rows = [[name, median(figures)] for name, figures in took.items()]
+    report.tables.append(Table(title="Starting up, ms", columns=["", "ms"], rows=rows))
+    got = median(a / b for a, b in zip(took["mcp-tap --help"], took["import click"], strict=True))
+    report.goals.append(
+        Goal(what="mcp-tap --help: x import click", got=got, want=1.5, at_most=True)
+    )
+
+
+if __name__ == "__main__":
+    started = time.perf_counter()
+    counted = WAYS[sys.argv[1]](Path(sys.argv[2]))
+    print(json.dumps({"records": counted, "seconds": time.perf_counter() - started}))
