@@ -19,9 +19,8 @@ _META = (
 )
 _BODY = (
     b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":'
-    b'{"query":"seats by the window, two together, not over the wing, on the morning flight","limit":10,"offset":0,"currency":"SEK"},'
-    + _META
-    + b"}}"
+    b'{"query":"seats by the window, two together, not over the wing, on the morning flight",'
+    b'"limit":10,"offset":0,"currency":"SEK"},' + _META + b"}}"
 )
 _HEAD = (
     "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
