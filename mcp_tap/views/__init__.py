@@ -1,0 +1,1 @@
+"""What people and programs see: text, the console, machine formats.  Views never touch traffic."""

@@ -1,0 +1,59 @@
+"""What every view answers to.
+
+A view is called on the thread that moves the traffic, so each method returns at once: a view that
+draws does so on a thread of its own, from what it was told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from mcp_tap.core.model import Call, Exchange
+from mcp_tap.core.records import Header
+
+Change: TypeAlias = Call | Exchange
+
+
+class Stats(Struct, frozen=True, kw_only=True):
+    """Numbers about the recording, for a view that shows them."""
+
+    records: int = 0
+    bytes: int = 0
+    """Size of the capture."""
+    lost: int = 0
+    """Records that are in no file."""
+
+
+class View(Protocol):
+    """Something that shows a run while it goes on."""
+
+    def start(self, header: Header) -> None:
+        """Begin: the run is described, nothing has happened in it."""
+
+    def update(self, changes: Sequence[Change], now: float) -> None:
+        """Take what has changed up to `now`, seconds since the run's start."""
+
+    def notice(self, text: str) -> None:
+        """Take the tap's own words: disk full, upstream down."""
+
+    def close(self) -> None:
+        """End: show what is still to be shown, give the terminal back."""
+
+
+class NullView:
+    """A view that shows nothing."""
+
+    def start(self, header: Header) -> None:
+        """Ignore it."""
+
+    def update(self, changes: Sequence[Change], now: float) -> None:
+        """Ignore it."""
+
+    def notice(self, text: str) -> None:
+        """Ignore it."""
+
+    def close(self) -> None:
+        """Do nothing."""

@@ -1,0 +1,58 @@
+"""How rows look: their pieces, the drawing characters, and whose clock they show.
+
+A row is a list of (text, style) pieces; a style is a word of `STYLES`, and a view decides what it
+looks like.  No row says by style alone what it does not also say by a letter or a word.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+Piece: TypeAlias = tuple[str, str]
+Row: TypeAlias = list[Piece]
+
+STYLES: Final = ("", "dim", "strong", "ok", "bad", "wait", "ask", "answer", "open")
+
+
+class Glyphs(Struct, frozen=True):
+    """The few drawing characters; everything else is letters."""
+
+    join: str = "-"
+    stream: str = "="
+    rule: str = "-"
+    bar: str = "|"
+    cross: str = "+"
+    left: str = "<"
+    right: str = ">"
+    gap: str = ":"
+    more: str = ".."
+
+
+ASCII: Final = Glyphs()
+LINES: Final = Glyphs("─", "═", "─", "│", "┼", "◄", "►", "┊", "…")
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """How rows are drawn: with which glyphs, and by whose clock."""
+
+    glyphs: Glyphs = ASCII
+    start: datetime | None = None
+    """Wall-clock start of the run, in the zone times are shown in; without it they count from 0."""
+
+    def clock(self, t: float) -> str:
+        """Show a record's time as `HH:MM:SS`."""
+        at = (self.start or datetime(1, 1, 1)) + timedelta(seconds=t)  # noqa: DTZ001 - counts from 0
+        return at.strftime("%H:%M:%S")
+
+    def fine(self, t: float) -> str:
+        """Show a record's time within its minute, with milliseconds: `07.218`."""
+        at = (self.start or datetime(1, 1, 1)) + timedelta(seconds=t)  # noqa: DTZ001 - counts from 0
+        return f"{at.second:02d}.{at.microsecond // 1000:03d}"
+
+
+def text_of(row: Row) -> str:
+    """Give a row's text without its styles or trailing blanks."""
+    return "".join(piece for piece, _ in row).rstrip()

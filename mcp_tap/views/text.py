@@ -1,0 +1,184 @@
+"""The text view: a line when something worth saying happened, each thing once, as it happens.
+
+A call gets a line when it begins to wait, with what it is asked below; one for each answer; and
+one when it ends.  A plain call is one line.  Streams are told when they open, too.  Exchanges
+outside of calls are told only when they fail.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final, TextIO
+
+from mcp_tap.core.filters import Filter, Scope, parse
+from mcp_tap.core.model import Call, Exchange
+from mcp_tap.core.records import Header
+from mcp_tap.core.text import safe
+from mcp_tap.views.base import Change
+from mcp_tap.views.listing import exchange_rows
+from mcp_tap.views.look import ASCII, LINES, Look, Row
+from mcp_tap.views.paint import Painter
+from mcp_tap.views.timeline import answer_row, ask_row, call_row, fault_rows
+from mcp_tap.views.words import split
+
+_MOST_UNWRITTEN: Final = 10_000
+_MOST_ENDED: Final = 10_000
+
+
+class _Told:
+    """What has been said about a call."""
+
+    def __init__(self) -> None:
+        self.opened = False
+        self.asked: set[tuple[int, str]] = set()
+        self.answered: set[tuple[int, str]] = set()
+
+
+class Teller:
+    """Turns changes into rows, each thing once."""
+
+    def __init__(self, look: Look, filter_: Filter | None = None) -> None:
+        self.look = look
+        self._filter = filter_ or parse("")
+        self._told: dict[int, _Told] = {}
+        self._ended: OrderedDict[tuple[str, int], None] = OrderedDict()
+
+    def rows(self, change: Change, now: float) -> Iterator[Row]:
+        """Give the rows that are to be said now."""
+        key = (type(change).__name__, change.number)
+        if key in self._ended or not self._filter.matches(change, Scope(start=self.look.start)):
+            return
+        if isinstance(change, Exchange):
+            if change.outcome == "error":
+                self._end(key)
+                yield from exchange_rows(change, self.look, 0, now=now)
+            return
+        told = self._told.setdefault(change.number, _Told())
+        yield from self._asks(change, told, now)
+        if change.outcome == "open" and change.kind == "stream" and not told.opened:
+            told.opened = True
+            yield call_row(change, self.look, now=now, extra=None)
+        if change.end is not None:
+            self._end(key)
+            self._told.pop(change.number, None)
+            yield from self._last(change, now)
+
+    def _asks(self, call: Call, told: _Told, now: float) -> Iterator[Row]:
+        for round_ in call.rounds:
+            new = [a for a in round_.asks if (round_.number, a.key) not in told.asked]
+            if new:
+                yield call_row(call, self.look, now=now, extra=None)
+            for ask in new:
+                told.asked.add((round_.number, ask.key))
+                yield ask_row(ask)
+            for ask in round_.asks:
+                if ask.action is not None and (round_.number, ask.key) not in told.answered:
+                    told.answered.add((round_.number, ask.key))
+                    clock = self.look.clock(ask.answer_t if ask.answer_t is not None else now)
+                    (first, style), words = answer_row(ask)
+                    front = f"{clock}{call.number:>6}".ljust(15)
+                    yield [(front, "dim"), (first[15:], style), words]
+
+    def _last(self, call: Call, now: float) -> Iterator[Row]:
+        row = call_row(call, self.look, now=now, extra=None)
+        if whose := split(call):
+            row.append((f"  ({whose})", "dim"))
+        yield row
+        yield from fault_rows(call)
+
+    def _end(self, key: tuple[str, int]) -> None:
+        self._ended[key] = None
+        if len(self._ended) > _MOST_ENDED:
+            self._ended.popitem(last=False)
+
+
+class TextView:
+    """Writes a run to a stream while it goes on; a slow reader costs lines, never traffic."""
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        color: bool = False,
+        ascii: bool = False,  # noqa: A002 - named as its option
+        notices: TextIO | None = None,
+        filter: Filter | None = None,  # noqa: A002 - what it is
+    ) -> None:
+        """Write to `stream`; the tap's own words go to `notices`, else there too."""
+        self._stream = stream
+        self._notices = notices or stream
+        self._painter = Painter(color=color)
+        self._glyphs = ASCII if ascii else LINES
+        self._filter = filter
+        self._teller = Teller(Look(glyphs=self._glyphs), filter)
+        self._lines: deque[tuple[TextIO, str]] = deque()
+        self._unsaid = 0
+        self._wake = threading.Condition()
+        self._closing = False
+        self._writer: threading.Thread | None = None
+
+    def start(self, header: Header) -> None:
+        """Take the run's start, and begin to write."""
+        look = Look(glyphs=self._glyphs, start=local_start(header.started))
+        self._teller = Teller(look, self._filter)
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write, name="text-view", daemon=True)
+            self._writer.start()
+
+    def update(self, changes: Sequence[Change], now: float) -> None:
+        """Say what is new in the changes."""
+        for change in changes:
+            for row in self._teller.rows(change, now):
+                self._put(self._stream, self._painter.line(row))
+
+    def notice(self, text: str) -> None:
+        """Say the tap's own words."""
+        self._put(self._notices, f"mcp-tap: {safe(text)}\n")
+
+    def close(self) -> None:
+        """Write what is left, for at most two seconds."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        if self._writer is not None:
+            self._writer.join(2.0)
+            self._writer = None
+
+    def _put(self, stream: TextIO, line: str) -> None:
+        with self._wake:
+            if len(self._lines) >= _MOST_UNWRITTEN:
+                self._unsaid += 1
+                return
+            self._lines.append((stream, line))
+            self._wake.notify()
+
+    def _write(self) -> None:
+        while True:
+            with self._wake:
+                while not self._lines and not self._closing:
+                    self._wake.wait()
+                lines = list(self._lines)
+                self._lines.clear()
+                unsaid, self._unsaid = self._unsaid, 0
+                if not lines and not unsaid:
+                    return
+            try:
+                for stream, line in lines:
+                    stream.write(line)
+                if unsaid:
+                    self._notices.write(f"mcp-tap: {unsaid} lines were not shown\n")
+                for stream in {id(s): s for s, _ in lines}.values():
+                    stream.flush()
+            except (OSError, ValueError):
+                return  # nobody reads any more: the recording goes on without a view
+
+
+def local_start(started: str) -> datetime | None:
+    """Read a header's start as this machine's clock shows it."""
+    try:
+        return datetime.fromisoformat(started).astimezone()
+    except ValueError:
+        return None

@@ -1,0 +1,171 @@
+"""A call in columns: the rows that text output, the console and reports share.
+
+No clock: `now` is given where something still runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from mcp_tap.core.model import Ask, Call, Exchange, Round
+from mcp_tap.core.text import cut, fingerprint, pad, plural, running, safe, took
+from mcp_tap.views.look import Look, Piece, Row
+from mcp_tap.views.words import (
+    STATES,
+    answer_words,
+    ask_label,
+    ask_words,
+    awaited,
+    duration,
+    fault_words,
+    marks,
+    request_id,
+    state,
+)
+
+HEADING: Final = "TIME      CALL METHOD           NAME             ROUNDS  STATE          TOOK"
+NAME_AT: Final = 32
+INDENT: Final = " " * 15
+
+
+def call_row(
+    call: Call, look: Look, *, now: float | None = None, extra: int | None = 0, marker: str = ""
+) -> Row:
+    """Lay a call out in the columns of `HEADING`.
+
+    Args:
+        call: what to show.
+        look: glyphs and clock.
+        now: for the time a running call has taken.
+        extra: cells to widen the name's column by; None lets a long name push the rest aside.
+        marker: stands before the number.
+    """
+    number = f"{marker}{call.number}"
+    return [
+        *_front(look.clock(call.t), number, call.method, call.name or "", extra),
+        (pad(marks(call, look.glyphs), 8), ""),
+        *_back(state(call), duration(call, now)),
+    ]
+
+
+def exchange_row(
+    exchange: Exchange, look: Look, *, now: float | None = None, extra: int | None = 0
+) -> Row:
+    """Lay an exchange that belongs to no call out in the same columns, without a number."""
+    what = exchange.method or exchange.verb
+    name = "" if exchange.method else exchange.path
+    outcome = exchange.outcome
+    word, style = STATES[outcome]
+    status = exchange.status
+    if outcome == "error":
+        word = f"error {status}" if status else str(exchange.how).replace("_", " ")
+    sign = {"ok": "*", "open": "."}.get(outcome, "x" if outcome == "error" else "/")
+    if outcome == "open" and exchange.verb == "GET":
+        sign = look.glyphs.stream * 3
+    end = exchange.end
+    time = took(end - exchange.t) if end is not None else running((now or 0) - exchange.t)
+    return [
+        *_front(look.clock(exchange.t), "", what, name, extra),
+        (pad(sign, 8), ""),
+        *_back((cut(word, 14), style), time),
+    ]
+
+
+def _front(clock: str, number: str, method: str, name: str, extra: int | None) -> Row:
+    method, name = safe(method), safe(name)
+    room = 16 + (extra or 0)
+    if not name:
+        what: Row = [(pad(method, 17 + room), "strong")]
+    elif extra is None:
+        what = [(pad(method, max(16, len(method))) + " ", ""), (_at_least(name, 16), "strong")]
+    else:
+        what = [(pad(method, 16) + " ", ""), (pad(name, room), "strong")]
+    return [(clock, "dim"), (number.rjust(6) + " ", ""), *what, (" ", "")]
+
+
+def _at_least(text: str, cells: int) -> str:
+    return text + pad("", cells)[len(text) :]
+
+
+def _back(state_: Piece, time: str) -> Row:
+    return [(pad(state_[0], 14), state_[1]), (time.rjust(5), "")]
+
+
+def round_row(round_: Round, look: Look) -> Row:
+    """Describe a round in one row: ids, evidence, status, what came of it."""
+    words: Row = [
+        (f"{INDENT}r{round_.number}", "strong"),
+        (f"  id {request_id(round_.request_id)}", ""),
+        *_link(round_),
+    ]
+    if round_.status is not None:
+        words.append((f"  HTTP {round_.status}", "" if round_.status < 400 else "bad"))
+    if round_.result_type:
+        words.append((f"  {safe(round_.result_type)}", ""))
+    if round_.asks:
+        words.append((f"  {plural(len(round_.asks), 'ask')}", "ask"))
+    words += _state(round_, look)
+    for count, word in ((round_.progress, "progress"), (round_.logs, "log")):
+        if count:
+            words.append((f"  {count} {word}", "dim"))
+    if round_.end is not None:
+        words.append((f"  {took(max(0.0, round_.end - round_.t))}", "dim"))
+    return words
+
+
+def _link(round_: Round) -> Row:
+    if round_.link == "ambiguous":
+        calls = " or ".join(f"#{n}" for n in round_.candidates)
+        return [(f"  ambiguous: {calls}" if calls else "  ambiguous", "wait")]
+    if round_.number == 1 and round_.link == "none":
+        return []
+    return [(f"  linked by {round_.link}" if round_.link != "none" else "  no link", "dim")]
+
+
+def _state(round_: Round, look: Look) -> Row:
+    echo = round_.echo
+    if round_.state is None:
+        return [] if echo == "none" else [(f"  state {echo}", "wait")]
+    words: Row = [(f"  state {fingerprint(round_.state, look.glyphs.more)}", "dim")]
+    if echo != "none":
+        words.append((f"  echo {echo}", "dim" if echo == "same" else "wait"))
+    return words
+
+
+def ask_rows(call: Call, round_: Round) -> Iterator[Row]:
+    """Describe the asks of a round and the answers to them, a row each."""
+    for ask in round_.asks:
+        yield ask_row(ask)
+        if ask.action is not None:
+            yield answer_row(ask)
+        elif call.end is None:
+            yield [(f"{INDENT}    _ {safe(ask.key)}  ", "wait"), ("not answered yet", "wait")]
+        else:
+            yield [(f"{INDENT}    _ {safe(ask.key)}  ", "dim"), ("never answered", "dim")]
+
+
+def ask_row(ask: Ask) -> Row:
+    """Describe an ask."""
+    return [(f"{INDENT}    ? {ask_label(ask)}  ", "ask"), (ask_words(ask), "")]
+
+
+def answer_row(ask: Ask) -> Row:
+    """Describe the answer to an ask."""
+    return [(f"{INDENT}    > {safe(ask.key)}  ", "answer"), (answer_words(ask), "")]
+
+
+def fault_rows(call: Call) -> Iterator[Row]:
+    """Say what went wrong in a call, and whom it waits for."""
+    if call.fault:
+        yield [(f"{INDENT}x ", "bad"), (fault_words(call.fault), "")]
+    if waits := awaited(call):
+        yield [(f"{INDENT}_ ", "wait"), (waits, "")]
+    last = call.rounds[-1] if call.rounds else None
+    if call.outcome == "unlinked" and last:
+        words = "a retry of no call that is known"
+        if last.candidates:
+            words = (
+                f"it may retry {' or '.join(f'#{n}' for n in last.candidates)}; nothing tells which"
+            )
+        yield [(f"{INDENT}_ ", "wait"), (words, "")]

@@ -1,0 +1,142 @@
+"""The words for calls, asks, answers and faults: one place, so that every view says the same.
+
+Everything from the wire is made harmless here.  No clock: `now` is given where something runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mcp_tap.core.model import Ask, Call, Fault, Round
+from mcp_tap.core.text import brief, cut, running, safe, took
+from mcp_tap.views.look import Glyphs, Piece
+
+
+def request_id(value: Any) -> str:
+    """Show a JSON-RPC id as JSON has it: `7`, `"a"`."""
+    return brief(value, 24)
+
+
+def marks(call: Call, glyphs: Glyphs, cells: int = 7) -> str:
+    """Draw the rounds: `?` asked and answered, `_` waiting, `*` final, `x` error, `=` stream."""
+    if call.kind == "stream" and call.outcome in ("open", "ok", "cancelled"):
+        return glyphs.stream * 3
+    signs = [_mark(call, r) for r in call.rounds]
+    shown = glyphs.join.join(signs)
+    if len(shown) > cells:
+        tail = glyphs.join.join(signs[-2:])
+        shown = f"{len(signs) - 2}{signs[0]}{glyphs.join}{tail}"
+    return shown
+
+
+def _mark(call: Call, round_: Round) -> str:
+    if round_.fault:
+        return "x"
+    if round_ is call.rounds[-1]:
+        sign = {"error": "x", "cancelled": "/", "waiting": "_", "open": "."}.get(call.outcome)
+        if sign:
+            return sign
+        if round_.result_type not in ("input_required", "task"):
+            return "*"
+    return "?"
+
+
+def state(call: Call) -> Piece:
+    """Say how a call stands, in at most 14 cells: `ok`, `error -32602`, `waiting client`."""
+    word, style = STATES[call.outcome]
+    if call.outcome == "error" and call.fault and call.fault.code is not None:
+        code = safe(str(call.fault.code))
+        word = f"error {code}" if len(code) <= 8 else cut(code, 14)
+    return word, style
+
+
+STATES: Final = {
+    "open": ("open", "open"),
+    "waiting": ("waiting client", "wait"),
+    "ok": ("ok", "ok"),
+    "error": ("error", "bad"),
+    "cancelled": ("cancelled", "dim"),
+    "unlinked": ("unlinked", "wait"),
+}
+
+
+def duration(call: Call, now: float | None) -> str:
+    """Say how long a call took, or has been running by `now`."""
+    if call.end is not None:
+        return took(call.end - call.t)
+    return "" if now is None else running(max(0.0, now - call.t))
+
+
+def split(call: Call) -> str:
+    """Say whose time it was, where that is not only the server's: `server 0.31s, client 5.81s`."""
+    if call.client_s <= 0 and call.tap_s < 0.001:
+        return ""
+    parts = [("server", call.server_s), ("client", call.client_s), ("tap", call.tap_s)]
+    return ", ".join(f"{who} {took(s)}" for who, s in parts if s >= 0.0005 or who == "server")
+
+
+def title(call: Call) -> str:
+    """Name a call: `tools/call deploy`."""
+    return safe(f"{call.method} {call.name}" if call.name else call.method)
+
+
+def ask_label(ask: Ask) -> str:
+    """Name an ask: `confirm (form)`; of a kind without a name, its method."""
+    return f"{safe(ask.key)} ({safe(ask.method) if ask.kind == 'other' else ask.kind})"
+
+
+def ask_words(ask: Ask) -> str:
+    """Say what an ask wants to know."""
+    words = f'"{safe(ask.message)}"' if ask.message is not None else ""
+    if ask.kind == "form":
+        fields = _fields(ask.params.get("requestedSchema"))
+        words += f"  fields {fields}" if fields else ""
+    elif ask.kind == "url":
+        words += f"  {safe(str(ask.params.get('url', '')))}"
+    elif ask.kind == "sampling":
+        messages = ask.params.get("messages")
+        last = messages[-1] if isinstance(messages, list) and messages else None
+        words += brief(last.get("content") if isinstance(last, dict) else last)
+    return words.strip()
+
+
+def _fields(schema: Any) -> str:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict):
+        return ""
+    required = schema.get("required")
+    stars = required if isinstance(required, list) else []
+    names = [safe(name) + ("*" if name in stars else "") for name in list(properties)[:12]]
+    return ", ".join(names + [".."] * (len(properties) > 12))
+
+
+def answer_words(ask: Ask) -> str:
+    """Say how an ask was answered: `accept {proceed: true}, by client, after 2.01s`."""
+    words = ask.action or "no answer"
+    answer = ask.answer
+    if isinstance(answer, dict):
+        content = answer.get("content", answer if ask.action in ("answered", "error") else None)
+        words += f" {brief(content)}" if content not in (None, {}) else ""
+    if ask.answered_by != "none":
+        words += f", by {ask.answered_by}"
+    if ask.entry:
+        words += f' "{safe(ask.entry)}"'
+    if ask.answer_t is not None:
+        words += f", after {took(max(0.0, ask.answer_t - ask.t))}"
+    return words
+
+
+def fault_words(fault: Fault) -> str:
+    """Say what went wrong and who said so: `-32602: Unknown tool (said the server)`."""
+    code = "" if fault.code is None else f"{safe(str(fault.code))}: "
+    return f"{code}{safe(fault.message)} (said the {fault.sender})"
+
+
+def awaited(call: Call) -> str:
+    """Say who has to act next, for a call that has not ended."""
+    if call.outcome == "waiting":
+        keys = [safe(a.key) for r in call.rounds[-1:] for a in r.asks if a.action is None]
+        return "waiting for the client" + (f" to answer {', '.join(keys)}" if keys else "")
+    if call.outcome == "open":
+        return "a stream, still open" if call.kind == "stream" else "waiting for the server"
+    return ""
