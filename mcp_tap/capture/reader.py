@@ -1,0 +1,254 @@
+"""Read a capture from its first record to its last, with little memory, and say what is wrong.
+
+Rules of this file:
+
+- A torn last line is reported in `torn` and skipped; the records before it are sound.  A last line
+  that is whole and only lacks its line break is a record like others: no part of an object is one.
+- An undecodable line elsewhere is an error, unless the next line is a `gap` record, by which the
+  writer says that it left a fragment there.
+- Repeated headers of further parts are checked and not given out.
+- Missing records never stop the reading: they are counted in `lost`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from msgspec import Struct
+
+from mcp_tap.capture.convert import Convert
+from mcp_tap.capture.lines import (
+    UNDECODABLE,
+    Account,
+    decode_line,
+    first_line,
+    open_part,
+    open_stdin,
+    read_line,
+    run_parts,
+    unreadable,
+)
+from mcp_tap.capture.store import find
+from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, decode
+from mcp_tap.errors import CaptureError
+
+_NOTED = frozenset((Header, Gap, Footer))
+"""Kinds that need a look; asked by type, since `isinstance` is slow on structs."""
+_BLANK = frozenset((b"\n", b"\r\n"))
+
+
+class Torn(Struct, frozen=True):
+    """A last line that is not whole."""
+
+    line: int
+    """Its number within its file."""
+    bytes: int
+    """How much of it there is."""
+    name: str
+    """The file."""
+
+
+class CaptureReader:
+    """The records of one run; what is said about the run is final once iteration has ended.
+
+    Iterating again starts again, except on standard input.
+    """
+
+    def __init__(self, parts: Sequence[Path], *, stream: BinaryIO | None = None) -> None:
+        """Open the first part and read its header.
+
+        Args:
+            parts: the files of the run, in order; each is opened when it is its turn.
+            stream: read this instead of files, once.
+
+        Raises:
+            CaptureError: the first part is no capture, or cannot be read.
+        """
+        self.parts = list(parts)
+        self.path: Path | None = self.parts[0] if self.parts else None
+        self.name = self.path.name if self.path else "standard input"
+        self.place = self.name
+        """File of the record last given out."""
+        self.line = 0
+        """Line number of that record in it."""
+        self.torn: Torn | None = None
+        self.clean = False
+        """A footer was seen."""
+        self._lines_before = 0
+        self._stream = stream
+        self._once = stream is not None
+        with contextlib.nullcontext(stream) if stream else open_part(self.parts[0]) as first:
+            self.header, self._convert = first_line(read_line(first, self.name), self.name)
+        self._account = Account(self.header)
+
+    @property
+    def lost(self) -> int:
+        """Records that are missing so far, told by `gap` records or seen as holes in `seq`."""
+        return self._account.lost
+
+    @property
+    def unexplained(self) -> int:
+        """Records among `lost` of which no `gap` record tells."""
+        return self._account.unexplained
+
+    @property
+    def lines(self) -> int:
+        """Lines read so far, over all parts."""
+        return self._lines_before + self.line
+
+    def __iter__(self) -> Iterator[AnyRecord]:
+        """Give out the records in order, the header first.
+
+        Raises:
+            CaptureError: a line cannot be read, or belongs to another run.
+        """
+        try:
+            yield from self._all()
+        except OSError as error:
+            raise unreadable(Path(self.place), error) from error
+
+    def _all(self) -> Iterator[AnyRecord]:
+        stream = self._begin()
+        yield self.header
+        yield from self._records(stream, self._convert)
+        for path in self.parts[1:]:
+            self._lines_before += self.line
+            self.line = 1
+            self.place = path.name
+            stream = open_part(path)
+            header, convert = first_line(read_line(stream, path.name), path.name)
+            self._check_header(header, 1)
+            yield from self._records(stream, convert)
+
+    def _begin(self) -> BinaryIO:
+        """Give the first part, read to behind its header, and forget what was counted."""
+        if self._once:
+            stream, self._stream = self._stream, None
+            if stream is None:
+                raise CaptureError("capture-unreadable", "standard input can be read only once")
+        else:
+            stream = open_part(self.parts[0])
+            read_line(stream, self.name)
+        self._account = Account(self.header)
+        self.place, self.line, self._lines_before = self.name, 1, 0
+        self.torn, self.clean = None, False
+        return stream
+
+    def _records(self, stream: BinaryIO, convert: Convert | None) -> Iterator[AnyRecord]:
+        with stream:
+            yield from self._decoded(self._whole_lines(stream), convert)
+
+    def _decoded(self, lines: Iterator[bytes], convert: Convert | None) -> Iterator[AnyRecord]:
+        account = self._account
+        expected = account.expected
+        number = 1
+        for line in lines:
+            number += 1
+            try:
+                record = decode(line) if convert is None else decode_line(line, convert)
+            except UNDECODABLE as error:
+                if line in _BLANK:
+                    continue
+                record = self._after_damage(line, lines, convert, number, error)
+                if record is None:
+                    break
+                number += 1
+            if record is None:
+                continue
+            seq = record.seq
+            if seq != expected or type(record) in _NOTED:
+                if isinstance(record, Header):
+                    self._check_header(record, number)
+                    continue
+                account.expected = expected
+                if isinstance(record, Gap):
+                    account.gap(record)
+                else:
+                    account.jump(seq)
+                    self.clean = isinstance(record, Footer)
+                expected = account.expected
+            else:
+                expected = seq + 1
+            self.line = number
+            yield record
+        account.expected = expected
+        self.line = number
+
+    def _whole_lines(self, stream: BinaryIO) -> Iterator[bytes]:
+        """Give the stream's own iterator where it cannot break off; that is the fastest."""
+        return iter(stream) if not hasattr(stream, "fileobj") else self._unpacked(stream)
+
+    def _unpacked(self, stream: BinaryIO) -> Iterator[bytes]:
+        try:
+            yield from stream
+        except (EOFError, zlib.error) as error:
+            # Records behind the break cannot be had; those before it are sound.
+            self.torn = Torn(self.line + 1, 0, f"{self.place} ({error})")
+
+    def _after_damage(
+        self,
+        line: bytes,
+        lines: Iterator[bytes],
+        convert: Convert | None,
+        number: int,
+        error: Exception,
+    ) -> AnyRecord | None:
+        """Decide what an undecodable line means: the torn end (None), a fragment, or damage."""
+        following = next(lines, None)
+        if following is None:
+            self.torn = Torn(number, len(line), self.place)
+            return None
+        try:
+            record = decode_line(following, convert)
+        except UNDECODABLE:
+            record = None
+        if isinstance(record, Gap):
+            return record
+        raise CaptureError(
+            "capture-damaged",
+            f"{self.place} cannot be read at line {number}",
+            why=f"it is no record: {_plain(error)}",
+            help=f"sed {number}d {self.place} > mended.jsonl leaves that line out",
+        ) from error
+
+    def _check_header(self, header: Header, number: int) -> None:
+        if header.run != self.header.run:
+            raise CaptureError(
+                "capture-damaged",
+                f"{self.place} holds more than one run",
+                where=f"line {number}: run {header.run} begins, after run {self.header.run}",
+                help="read each run from its own file",
+            )
+
+
+def open_capture(spec: str | None) -> CaptureReader:
+    """Open what a person names as CAPTURE: a path, a run id, `-`, or None for the newest run.
+
+    Further parts of the run are read too; a path that names a later part is that part alone.
+
+    Raises:
+        CaptureError: there is no such capture, or it cannot be read.
+    """
+    if spec == "-":
+        return CaptureReader([], stream=open_stdin())
+    return open_path(find(spec))
+
+
+def open_path(path: Path) -> CaptureReader:
+    """Open a capture by its first file, with the further parts of its run.
+
+    Raises:
+        CaptureError: it cannot be read as a capture.
+    """
+    reader = CaptureReader([path])
+    reader.parts = run_parts(path, reader.header)
+    return reader
+
+
+def _plain(error: Exception) -> str:
+    """Shorten a decoder's message: it must not carry much of the line into a terminal."""
+    return ascii(str(error))[1:-1][:120]

@@ -1,0 +1,317 @@
+"""The folder captures are kept in: which runs are there, which is meant, and taking old ones away.
+
+Nothing is deleted on its own.  Only files whose first line is a capture's header are ever listed
+or removed, and a run that is being written is not removed unless that is asked for by name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from mcp_tap.capture.file import being_written
+from mcp_tap.capture.lines import (
+    UNDECODABLE,
+    decode_line,
+    first_line,
+    header_of,
+    open_part,
+    run_parts,
+)
+from mcp_tap.capture.parts import part_number, plain_name
+from mcp_tap.core.records import AnyRecord, Footer, Header
+from mcp_tap.errors import CaptureError
+
+State = Literal["clean", "running", "no footer", "packed"]
+"""`running`: a writer holds the file now; `no footer`: killed, or running where no
+locks are; `packed`: the end is in a gzip file, which is not unpacked to see."""
+
+FRESH = 60.0
+"""A capture without a footer that was written to within so many seconds may still be running."""
+
+_TAIL = 64 << 10
+_LONGEST = 64 << 20
+_UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
+
+
+class RunInfo(Struct, frozen=True, kw_only=True):
+    """What can be said of a run from its first and its last line."""
+
+    id: str
+    path: Path
+    parts: list[Path]
+    header: Header
+    started: datetime
+    bytes: int
+    records: int | None
+    """Records in the files, lost ones not counted; None where the last part is packed."""
+    duration: float
+    """Seconds from the start to the last record."""
+    exchanges: int | None
+    """Told by the footer."""
+    lost: int
+    """Told by the footer."""
+    state: State
+    written: float
+    """When the last part was last written to, in seconds since 1970."""
+
+
+class Listing(Struct, frozen=True):
+    """The runs of a folder, newest first, and the files there that are not readable captures."""
+
+    runs: list[RunInfo]
+    skipped: list[tuple[Path, CaptureError]]
+    """Each with the reason."""
+
+
+def home() -> Path:
+    """Name the folder captures go to: `MCP_TAP_HOME`, else the user's state folder."""
+    folder = os.environ.get("MCP_TAP_HOME")
+    if folder:
+        return Path(folder).expanduser()
+    from platformdirs import user_state_path  # noqa: PLC0415 - most commands never need it
+
+    return user_state_path("mcp-tap", appauthor=False)
+
+
+def new_path(label: str | None, started: datetime | str) -> Path:
+    """Name a file for a new run: `20260728T120401-billing-7f3a.jsonl`, times in UTC."""
+    when = started if isinstance(started, datetime) else datetime.fromisoformat(started)
+    stamp = when.astimezone(UTC).strftime("%Y%m%dT%H%M%S")
+    words = _UNSAFE.sub("-", label or "").strip("-")[:40].rstrip("-")
+    folder = home()
+    while True:
+        names = (stamp, words, secrets.token_hex(2))
+        path = folder / ("-".join(filter(None, names)) + ".jsonl")
+        if not path.exists():
+            return path
+
+
+def find(spec: str | None) -> Path:
+    """Find the first file of the run that a path, a run id or the end of one names; None: newest.
+
+    Raises:
+        CaptureError: there is none, or several.
+    """
+    if spec is None:
+        return newest()
+    path = Path(spec)
+    if path.is_dir():
+        inside = sorted(path.glob("*.jsonl"))
+        raise CaptureError(
+            "capture-is-folder",
+            f"{spec} is a folder, not a capture",
+            help=f"mcp-tap show {inside[-1]}" if inside else "mcp-tap list",
+        )
+    if path.exists():
+        return path
+    folder = home()
+    if path.name == spec:
+        ids = {_run_id(entry): entry for entry in _first_parts(folder)}
+        hits = [spec] if spec in ids else [name for name in ids if _abbreviates(spec, name)]
+        if len(hits) == 1:
+            return ids[hits[0]]
+        if hits:
+            raise CaptureError(
+                "capture-ambiguous",
+                f"{spec} names {len(hits)} runs",
+                where=", ".join(sorted(hits)[:5]),
+                help="give more of the run id",
+            )
+    raise CaptureError(
+        "capture-missing",
+        f"there is no capture {spec}",
+        why=f"no such file, and no run of that id in {folder}",
+        help="mcp-tap list",
+    )
+
+
+def newest(folder: Path | None = None) -> Path:
+    """Find the run that was started last.
+
+    Raises:
+        CaptureError: there is none.
+    """
+    folder = folder or home()
+    best: tuple[datetime, float, Path] | None = None
+    for path in _first_parts(folder):
+        try:
+            header = header_of(path)
+            item = (_started(header, path), path.stat().st_mtime, path)
+        except (CaptureError, OSError):
+            continue
+        if header.part == 1 and (best is None or item > best):
+            best = item
+    if best is None:
+        raise CaptureError(
+            "no-captures",
+            f"there is no capture in {folder} yet",
+            help="mcp-tap http URL records one",
+        )
+    return best[2]
+
+
+def list_runs(folder: Path | None = None) -> Listing:
+    """List the runs of a folder, reading the first and the last line of each."""
+    runs: list[RunInfo] = []
+    skipped: list[tuple[Path, CaptureError]] = []
+    for path in _first_parts(folder or home()):
+        try:
+            runs.append(describe(path))
+        except CaptureError as error:
+            skipped.append((path, error))
+        except FileNotFoundError:
+            continue
+    runs.sort(key=lambda run: (run.started, run.written, run.id), reverse=True)
+    return Listing(runs, skipped)
+
+
+def describe(path: Path) -> RunInfo:
+    """Describe the run that begins in a file.
+
+    Raises:
+        CaptureError: it is no capture.
+    """
+    header = header_of(path)
+    parts = run_parts(path, header)
+    last = _last_record(parts[-1])
+    stats = [part.stat() for part in parts]
+    footer = last if isinstance(last, Footer) else None
+    state: State = "clean" if footer else "no footer"
+    if last is None and parts[-1].suffix == ".gz":
+        state = "packed"
+    elif footer is None and being_written(parts[-1]):
+        state = "running"
+    lost = footer.lost if footer else 0
+    return RunInfo(
+        id=_run_id(path),
+        path=path,
+        parts=parts,
+        header=header,
+        started=_started(header, path),
+        bytes=sum(stat.st_size for stat in stats),
+        records=None if last is None else max(0, last.seq + 1 - lost),
+        duration=last.t if last else 0.0,
+        exchanges=footer.exchanges if footer else None,
+        lost=lost,
+        state=state,
+        written=stats[-1].st_mtime,
+    )
+
+
+def to_prune(
+    runs: Sequence[RunInfo],
+    *,
+    now: datetime,
+    older_than: float | None = None,
+    keep: int | None = None,
+    force: bool = False,
+) -> tuple[list[RunInfo], list[RunInfo]]:
+    """Choose the runs to remove; those that are past the newest `keep` *and* older than that.
+
+    Args:
+        runs: newest first.
+        now: what ages are counted from.
+        older_than: seconds since a run's start; None: any age.
+        keep: how many of the newest stay in any case; None: none.
+        force: take runs too that are being written.
+
+    Returns:
+        The runs to remove, and those that stay only because they may still be running.
+    """
+    chosen: list[RunInfo] = []
+    running: list[RunInfo] = []
+    for run in runs[keep or 0 :]:
+        age = (now - run.started).total_seconds()
+        if older_than is not None and age <= older_than:
+            continue
+        fresh = run.state == "no footer" and now.timestamp() - run.written < FRESH
+        if not force and (run.state == "running" or fresh):
+            running.append(run)
+        else:
+            chosen.append(run)
+    return chosen, running
+
+
+def remove(run: RunInfo) -> None:
+    """Remove the files of a run, its first part last, so that a half-removed run is still listed.
+
+    Raises:
+        CaptureError: a file cannot be removed.
+    """
+    for part in reversed(run.parts):
+        try:
+            part.unlink(missing_ok=True)
+        except OSError as error:
+            raise CaptureError(
+                "capture-unremovable", f"{part} cannot be removed", why=error.strerror or str(error)
+            ) from error
+
+
+def _first_parts(folder: Path) -> list[Path]:
+    """List the files of a folder that may begin a run."""
+    try:
+        entries = sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise CaptureError(
+            "capture-unreadable", f"{folder} cannot be read", why=error.strerror or str(error)
+        ) from error
+    return [
+        entry
+        for entry in entries
+        if plain_name(entry.name).endswith(".jsonl")
+        and part_number(entry.name) == 1
+        and entry.is_file()
+    ]
+
+
+def _run_id(path: Path) -> str:
+    return plain_name(path.name).removesuffix(".jsonl")
+
+
+def _abbreviates(spec: str, run: str) -> bool:
+    return len(spec) >= 3 and (run.startswith(spec) or run.endswith("-" + spec))
+
+
+def _started(header: Header, path: Path) -> datetime:
+    """Read the start from the header; a file of another hand may have nonsense there."""
+    try:
+        started = datetime.fromisoformat(header.started)
+    except ValueError:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return started if started.tzinfo else started.replace(tzinfo=UTC)
+
+
+def _last_record(path: Path) -> AnyRecord | None:
+    """Decode the last whole line of a part, reading back only as far as that line begins."""
+    with open_part(path) as stream:
+        line = stream.readline(_TAIL)
+        convert = first_line(line, path.name)[1]
+        if hasattr(stream, "fileobj"):
+            return None  # packed: its end cannot be had without unpacking all of it
+        end = stream.seek(0, os.SEEK_END)
+        block = _TAIL
+        while True:
+            start = max(0, end - block)
+            stream.seek(start)
+            lines = stream.read(end - start).split(b"\n")
+            whole = lines if start == 0 else lines[1:]
+            for candidate in reversed(whole):
+                try:
+                    record = decode_line(candidate, convert)
+                except UNDECODABLE:
+                    continue
+                if record is not None:
+                    return record
+            if start == 0 or block >= _LONGEST:
+                return None
+            block *= 8

@@ -1,0 +1,155 @@
+"""Follow a capture while it grows, part by part, without ever waiting."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from mcp_tap.capture.convert import Convert
+from mcp_tap.capture.lines import (
+    UNDECODABLE,
+    Account,
+    decode_line,
+    first_line,
+    next_part,
+    unreadable,
+)
+from mcp_tap.core.records import AnyRecord, Footer, Gap, Header
+
+STEP = 4 << 20
+"""Bytes one `poll()` reads at most, so that a long file does not hold up whoever polls."""
+
+
+class CaptureTail:
+    """Give the records of a run as they are written; the first `poll()` begins at its start.
+
+    A file that was emptied, or replaced by another run, is read from its start: the records then
+    begin with that run's header, by which the caller sees that it has to forget the old one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the first part.
+
+        Raises:
+            CaptureError: it cannot be opened.
+        """
+        self.path = path
+        self.current = path
+        """The part that is being followed."""
+        self.header: Header | None = None
+        self.clean = False
+        """A footer was seen: nothing more will come."""
+        self.behind = False
+        """There is more to read at once: poll again without waiting."""
+        self.damaged = 0
+        """Lines that could not be read and were skipped."""
+        self._account: Account | None = None
+        self._convert: Convert | None = None
+        self._pieces: list[bytes] = []
+        self._offset = 0
+        self._number = 1
+        self._first = True
+        try:
+            self._file: BinaryIO = path.open("rb", buffering=0)
+        except OSError as error:
+            raise unreadable(path, error) from error
+
+    @property
+    def lost(self) -> int:
+        """Records that are missing so far."""
+        return self._account.lost if self._account else 0
+
+    def poll(self) -> list[AnyRecord]:
+        """Give the records that are whole by now; at most some megabytes of them at a time.
+
+        Raises:
+            CaptureError: the file is no capture, or of a format that cannot be read.
+        """
+        records: list[AnyRecord] = []
+        try:
+            if (renewed := self._renewed()) is not None:
+                self._begin(renewed, self._number if renewed == self.current else 1)
+            self._read(records)
+            if self.header is None or self.clean or self.behind:
+                return records
+            following = next_part(self.path, self._number, self.header)
+            if following is not None:
+                self._read(records)  # what was written before the writer went on
+                if not self.behind:
+                    self._begin(*following)
+                    self.behind = True
+        except OSError as error:
+            raise unreadable(self.current, error) from error
+        return records
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _read(self, records: list[AnyRecord]) -> None:
+        data = self._file.read(STEP)
+        self.behind = len(data) == STEP
+        if not data:
+            return
+        self._offset += len(data)
+        head, newline, rest = data.rpartition(b"\n")
+        if not newline:
+            self._pieces.append(rest)
+            return
+        whole = b"".join((*self._pieces, head))
+        self._pieces = [rest] if rest else []
+        for line in whole.split(b"\n"):
+            record = self._take(line)
+            if record is not None:
+                records.append(record)
+
+    def _take(self, line: bytes) -> AnyRecord | None:
+        if self._first:
+            header, self._convert = first_line(line, self.current.name)
+            self._first = False
+            return self._accept(header)
+        try:
+            record = decode_line(line, self._convert)
+        except UNDECODABLE:
+            self.damaged += bool(line.strip())
+            return None
+        if isinstance(record, Header):
+            return self._accept(record)
+        account = self._account
+        if record is None or account is None or record.seq < account.expected:
+            return None  # nothing, or given out before the file was replaced
+        if isinstance(record, Gap):
+            account.gap(record)
+        else:
+            account.jump(record.seq)
+            self.clean = isinstance(record, Footer)
+        return record
+
+    def _accept(self, header: Header) -> Header | None:
+        if self.header is not None and self.header.run == header.run:
+            return None
+        self.header = header
+        self._account = Account(header)
+        self.clean = False
+        return header
+
+    def _begin(self, path: Path, number: int) -> None:
+        file = path.open("rb", buffering=0)
+        self._file.close()
+        self._file = file
+        self.current = path
+        self._number = number
+        self._pieces = []
+        self._offset = 0
+        self._first = True
+
+    def _renewed(self) -> Path | None:
+        """Name the file to begin again in: this one was emptied or replaced, or the run was."""
+        state = os.fstat(self._file.fileno())
+        if state.st_size < self._offset:
+            return self.current
+        try:
+            return None if os.path.samestat(state, self.current.stat()) else self.current
+        except FileNotFoundError:
+            return self.path if self.current != self.path and self.path.exists() else None

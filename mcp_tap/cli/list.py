@@ -1,0 +1,117 @@
+"""`mcp-tap list`: the captures there are, newest first."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from mcp_tap.capture import store
+from mcp_tap.capture.store import RunInfo
+from mcp_tap.cli.common import TapCommand, option, output
+from mcp_tap.core.text import cut, pad, plural, safe, size, took, width
+
+_UPSTREAM = 60
+
+
+@click.command("list", cls=TapCommand)
+@click.argument("folder", required=False, type=click.Path(file_okay=False, exists=True))
+@option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Print a table, or one JSON document.",
+)
+def command(folder: str | None, form: str) -> None:
+    """List the captures of FOLDER, newest first; without it, of the folder captures go to.
+
+    STATE is clean for a run that ended as it should, running while it is being written, and
+    "no footer" for one that was killed.
+    """
+    where = Path(folder) if folder else store.home()
+    listing = store.list_runs(where)
+    if output().json or form == "json":
+        document = {
+            "version": 1,
+            "folder": _text(where),
+            "captures": [describe(run) for run in listing.runs],
+            "skipped": [
+                {"path": _text(path), "code": error.code, "what": error.what}
+                for path, error in listing.skipped
+            ],
+        }
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        return
+    if listing.runs:
+        click.echo("\n".join(table(listing.runs)))
+    else:
+        output().say(f"no captures in {where}; mcp-tap http URL records one")
+    for _, error in listing.skipped:
+        output().warn(f"not listed: {safe(error.what)}")
+
+
+def describe(run: RunInfo) -> dict[str, Any]:
+    """Say in JSON what is known of a run."""
+    return {
+        "run": _text(Path(run.id)),
+        "path": _text(run.path),
+        "parts": len(run.parts),
+        "started": run.started.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "duration_s": round(run.duration, 3),
+        "label": run.header.label,
+        "transport": run.header.transport,
+        "upstream": run.header.upstream,
+        "bytes": run.bytes,
+        "records": run.records,
+        "lost": run.lost,
+        "exchanges": run.exchanges,
+        "state": run.state,
+    }
+
+
+def table(runs: list[RunInfo]) -> list[str]:
+    """Lay runs out in columns; times are local."""
+    rows = [["RUN", "STARTED", "TOOK", "RECORDS", "SIZE", "STATE", "LABEL", "UPSTREAM"]]
+    rows += [
+        [
+            safe(run.id),
+            run.started.astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+            took(run.duration) if run.records is not None else "-",
+            _count(run),
+            size(run.bytes),
+            run.state,
+            safe(run.header.label or "-"),
+            cut(safe(run.header.upstream), _UPSTREAM),
+        ]
+        for run in runs
+    ]
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    right = {2, 3, 4}
+    return [
+        "  ".join(
+            pad(cell, widths[column], right=column in right) for column, cell in enumerate(row)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def summary(runs: list[RunInfo]) -> str:
+    """Count runs and what they take: `3 captures, 12 MB`."""
+    return f"{plural(len(runs), 'capture')}, {size(sum(run.bytes for run in runs))}"
+
+
+def _count(run: RunInfo) -> str:
+    if run.records is None:
+        return "-"
+    return f"{run.records:,}" + (f" (-{run.lost:,})" if run.lost else "")
+
+
+def _text(path: Path) -> str:
+    """Put a path into JSON, whatever its bytes are."""
+    return os.fsencode(path).decode(errors="replace")
