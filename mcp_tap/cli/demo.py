@@ -1,0 +1,101 @@
+"""`mcp-tap demo`: a real server and a real client, with the tap between them, in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from mcp_tap.cli.common import FILE, Output, TapCommand, option, output
+
+BOUND = 8.0
+"""Seconds after which the story is broken off; it takes about two."""
+
+
+@click.command("demo", cls=TapCommand)
+@option(
+    "--view",
+    type=click.Choice(["console", "text", "none"]),
+    default="text",
+    show_default=True,
+    help="What to show of the traffic.",
+)
+@option(
+    "-w",
+    "--write",
+    type=FILE,
+    metavar="FILE",
+    help="Record to this new file.  [default: one in the captures folder]",
+)
+def command(view: Literal["console", "text", "none"], write: str | None) -> None:
+    """Watch a small MCP server and client through the tap.
+
+    Both are real and speak over loopback; nothing else is needed.  The server asks for a
+    confirmation in two rounds, for a form in Russian and for a visit to a page; the client declines
+    something; one answer breaks a rule of the protocol.
+
+    It ends by itself, leaves a capture, and says what to try on it.
+    """
+    from mcp_tap.capture.store import new_path
+
+    out = output()
+    capture = Path(write) if write else new_path("demo", datetime.now(UTC))
+    asyncio.run(_run(capture, "none" if out.json else view, out))
+    spec = shlex.quote(write) if write else capture.stem
+    _say_what_next(capture, spec, out)
+
+
+async def _run(capture: Path, view: Literal["console", "text", "none"], out: Output) -> None:
+    """Play the story once through a tap of its own."""
+    from mcp_tap.cli.looks import make_view
+    from mcp_tap.demo.server import DemoServer
+    from mcp_tap.demo.story import play
+    from mcp_tap.proxy.run import HttpRun
+    from mcp_tap.proxy.settings import TapSettings
+
+    server = DemoServer()
+    await server.start()
+    try:
+        settings = TapSettings(upstream=server.url, port=0)
+        run = HttpRun(settings, capture=capture, view=make_view(view, out))
+        await run.start()
+        out.say(f"mcp-tap  {run.url} -> {server.url}\n         recording {capture}\n")
+        finished = False
+        try:
+            async with asyncio.timeout(BOUND):
+                await play(run.url)
+            finished = True
+        finally:
+            await run.stop("end" if finished else "signal")
+    finally:
+        await server.stop()
+
+
+def next_steps(spec: str) -> list[tuple[str, str]]:
+    """List what to try on the demo's capture: command and what it is for."""
+    return [
+        (f"mcp-tap show {spec}", "its calls"),
+        (f"mcp-tap show {spec} tool:deploy -d2", "one call: rounds, asks and answers"),
+        (f"mcp-tap show {spec} ask:url,form -f json", "for programs"),
+        (f"mcp-tap watch {spec}", "the console"),
+        ("mcp-tap http http://localhost:3000/mcp", "in front of a server of your own"),
+    ]
+
+
+def _say_what_next(capture: Path, spec: str, out: Output) -> None:
+    steps = next_steps(spec)
+    if out.json:
+        import msgspec
+
+        document = {"version": 1, "capture": str(capture), "next": [step for step, _ in steps]}
+        sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
+        return
+    width = max(len(step) for step, _ in steps)
+    click.echo("\nThe server and the client were real, and all they said is recorded.  Try:\n")
+    for step, purpose in steps:
+        click.echo(f"  {step.ljust(width)}  # {purpose}")
