@@ -277,7 +277,17 @@ class TapCommand(click.Command):
             args, ctx.command_line = args[:at], args[at + 1 :]
         if not ctx.resilient_parsing:
             self._read_files(ctx, args)
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if self.takes_command and "unexpected extra argument" in error.message:
+                raise UsageError(
+                    "usage",
+                    f"{ctx.command_path} takes one argument",
+                    why=error.message.rstrip(".").lower(),
+                    help="a command to run stands after --",
+                ) from error
+            raise
         answers = {name: ctx.params.pop(name, None) for name in SHARED}
         for name in ("config", "no_config"):
             del answers[name]
@@ -287,8 +297,9 @@ class TapCommand(click.Command):
 
     def _read_files(self, ctx: TapContext, args: list[str]) -> None:
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
-        if given.get("help") or given.get("version"):
-            return
+        help_option = self.get_help_option(ctx)
+        if given.get("version") or (help_option and given.get(help_option.name)):
+            return  # these are answered whatever the files hold
         from mcp_tap.cli.settings import read
 
         asked = {p.name: p for p in self.params if isinstance(p, TapOption)}
@@ -319,7 +330,7 @@ def write_panels(
 ) -> None:
     """Write a command's options in sections."""
     panels: dict[str, list[tuple[str, str]]] = {}
-    for param in command.get_params(ctx):
+    for param in (p for p in command.get_params(ctx) if isinstance(p, click.Option)):
         record = param.get_help_record(ctx)
         if record is not None:
             panels.setdefault(getattr(param, "panel", EVERYWHERE), []).append(record)

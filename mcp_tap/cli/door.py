@@ -40,7 +40,9 @@ def _from_click(error: click.ClickException) -> TapError:
         if error.possibilities:
             help = f"did you mean {' or '.join(sorted(error.possibilities))}?"
     elif isinstance(error, click.MissingParameter) and error.param is not None:
-        what = f"{path} needs {error.param.make_metavar(ctx) if ctx else error.param.name}"
+        what = f"{path} needs {error.param.human_readable_name}"
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        what = f"{error.param.human_readable_name}: {error.message.rstrip('.')}"
     return UsageError("usage", what, help=help)
 
 

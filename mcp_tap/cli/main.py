@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -77,9 +76,13 @@ class TapGroup(click.Group):
         at = 0
         while at < len(args) and args[at].startswith("-") and args[at] != "-":
             name = args[at].partition("=")[0]
-            if name not in valued:
+            flags = [f"-{letter}" for letter in name[1:]]  # -qv is -q -v
+            if name in valued:
+                at += 2 if valued[name] and name == args[at] else 1
+            elif all(flag in valued and not valued[flag] for flag in flags):
+                at += 1
+            else:
                 return None
-            at += 2 if valued[name] and name == args[at] else 1
         return args[:at], args[at:]
 
     def resolve_command(
@@ -100,6 +103,7 @@ class TapGroup(click.Group):
 
 def _unknown(name: str) -> UsageError:
     import difflib
+    from pathlib import Path
 
     near = difflib.get_close_matches(name, COMMANDS, 1)
     if near:

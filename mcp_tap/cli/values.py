@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+LOOPBACK = "127.0.0.1"
+DEFAULT_PORT = 7777
 _SIZES = {
     "": 1,
     **{unit: 1024**n for n, unit in enumerate("kmgt", 1)},
@@ -56,3 +58,58 @@ SIZE = Size()
 DURATION = Duration()
 FILE = click.Path(dir_okay=False)
 """A path that need not exist."""
+
+
+class Listen(click.ParamType[tuple[str, int]]):
+    """Where to listen: `7777` and `:7777` on loopback, `HOST:PORT`, `[::1]:7777`, `HOST`."""
+
+    name = "listen"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        """Read an address; without a host it is loopback, without a port 7777."""
+        if isinstance(value, tuple):
+            return value
+        text = str(value).strip()
+        if text.count(":") > 1 and not text.startswith("["):
+            self.fail(f"'{text}' is ambiguous; did you mean [{text}]?", param, ctx)
+        match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.%\w]+)\]|([^:\[\]/\s]*))(?::(\d+))?", text)
+        if match is None or not text:
+            self.fail(f"'{text}' is not HOST:PORT or a port", param, ctx)
+        host, port = match[1] or match[2], match[3]
+        if port is None and host.isdigit():
+            host, port = "", host
+        number = DEFAULT_PORT if port is None else int(port)
+        if number > 65535:
+            self.fail(f"there is no port {number}", param, ctx)
+        return host or LOOPBACK, number
+
+
+class HeaderField(click.ParamType[tuple[str, str]]):
+    """A header field, `Name: value`; the value may be a secret and is never repeated."""
+
+    name = "header"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Divide a field at its first colon."""
+        if isinstance(value, tuple):
+            return value
+        name, colon, text = str(value).partition(":")
+        if not colon:
+            self.fail("a header is written 'Name: value', with a colon", param, ctx)
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+            self.fail("the name before the colon has a character no header may have", param, ctx)
+        if re.search(r"[\r\n\0]", text) or not _is_latin(text):
+            self.fail(f"the value of {name} has a character no header may have", param, ctx)
+        return name, text.strip(" \t")
+
+
+def _is_latin(text: str) -> bool:
+    return all(ord(c) < 256 for c in text)
+
+
+LISTEN = Listen()
+HEADER = HeaderField()

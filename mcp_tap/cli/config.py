@@ -1,0 +1,118 @@
+"""`mcp-tap config`: what every option is set to, and where that came from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from mcp_tap import config
+from mcp_tap.cli.common import EVERYWHERE, TapCommand, TapContext, TapOption, output
+from mcp_tap.cli.settings import Commands, user_file
+from mcp_tap.errors import UsageError
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting of one command."""
+
+    command: str
+    name: str
+    value: Any
+    source: str
+    """`default`, a variable, or a file and its table."""
+
+
+@click.command("config", cls=TapCommand)
+@click.argument("name", metavar="[COMMAND]", required=False)
+@click.pass_context
+def command(ctx: click.Context, /, name: str | None) -> None:
+    """Print the settings in force, each with where it came from.
+
+    They are those of every command, or of COMMAND.  A flag beats a variable (MCP_TAP_HTTP_LISTEN),
+    a variable beats a file, a file beats the default.  Values that may be secret are not printed.
+    """
+    assert isinstance(ctx, TapContext)
+    known = Commands(ctx)
+    names = known.commands()
+    if name is not None and name not in names:
+        near = config.nearest(name, names)
+        raise UsageError(
+            "unknown-command",
+            f"mcp-tap has no command {name}",
+            help=f"did you mean mcp-tap config {near}?" if near else "mcp-tap --help lists them",
+        )
+    rows = [row for each in ([name] if name else names) for row in _rows(ctx, known, each)]
+    if output().json:
+        files = [{"path": str(path), "used": used} for path, used in _files(ctx)]
+        settings = [msgspec.to_builtins(row) for row in rows]
+        document = {"version": 1, "files": files, "settings": settings}
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    click.echo("files")
+    for path, used in _files(ctx):
+        click.echo(f"  {path}  ({used})")
+    shown = [row for row in rows if not (_is_shared(known, row) and row.source == "default")]
+    widths = [max(len(row.name) for row in shown), max(len(_words(row)) for row in shown)]
+    last = ""
+    for row in shown:
+        if row.command != last:
+            click.echo(f"\n{row.command}")
+            last = row.command
+        click.echo(f"  {row.name:{widths[0]}}  {_words(row):{min(widths[1], 30)}}  {row.source}")
+
+
+def _rows(ctx: TapContext, known: Commands, name: str) -> list[Row]:
+    """Work out one command's settings as if it were run without arguments."""
+    found = known.command(name)
+    if found is None:
+        return []
+    own = TapContext(found, info_name=name, parent=ctx.parent)
+    own.found = config.settings(ctx.files, known, name)
+    own.default_map = {param: value.value for param, value in own.found.items()}
+    rows = []
+    keys = known.options(name)
+    for param in found.params:
+        if not isinstance(param, TapOption) or param.key not in keys:
+            continue
+        raw, _ = param.consume_value(own, {})
+        value = param.process_value(own, raw)
+        if not param.is_flag and isinstance(raw, str | int | float | list | tuple):
+            value = raw  # as it is written, not as it is understood
+        if param.secret and value:
+            value = "(set, not shown)"
+        source = own.origins.get(param.name or "", "default")
+        rows.append(Row(command=name, name=param.key, value=value, source=source))
+    return rows
+
+
+def _files(ctx: TapContext) -> list[tuple[Path, str]]:
+    """List the files that were looked at, each with its part in the matter."""
+    rows = [
+        (file.path, "decides" if number == 0 else "only what adds up: redact")
+        for number, file in enumerate(ctx.files)
+    ]
+    if user_file() not in [path for path, _ in rows]:
+        rows.append((user_file(), "not read" if user_file().is_file() else "not there"))
+    return rows
+
+
+def _is_shared(known: Commands, row: Row) -> bool:
+    found = known.command(row.command)
+    return found is not None and any(
+        isinstance(p, TapOption) and p.key == row.name and p.panel == EVERYWHERE
+        for p in found.params
+    )
+
+
+def _words(row: Row) -> str:
+    match row.value:
+        case None | "" | () | []:
+            return "-"
+        case bool():
+            return "yes" if row.value else "no"
+        case list() | tuple():
+            return ", ".join(str(v) for v in row.value)
+    return str(row.value)

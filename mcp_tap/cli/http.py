@@ -1,0 +1,236 @@
+"""`mcp-tap http URL`: the options of the live tap, and what they become."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcp_tap.cli.common import FILE, SIZE, Output, TapCommand, TapContext, option, output
+from mcp_tap.cli.values import DEFAULT_PORT, HEADER, LISTEN, LOOPBACK
+from mcp_tap.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcp_tap.cli.looks import ViewName
+
+TRAFFIC = "Traffic"
+RECORDING = "Recording"
+PRIVACY = "Privacy"
+GUARD = "Who may connect"
+
+
+@click.command(
+    "http",
+    cls=TapCommand,
+    takes_command=True,
+    epilog="""\
+\b
+Examples:
+  mcp-tap http http://localhost:3000/mcp
+  mcp-tap http https://example.com/mcp -H 'Authorization: Bearer ...'
+  mcp-tap http http://localhost:3000/mcp -l 0 -- pytest tests/
+""",
+)
+@click.argument("url", metavar="URL")
+@option(
+    "-l",
+    "--listen",
+    type=LISTEN,
+    metavar="[HOST:]PORT",
+    default=f"{LOOPBACK}:{DEFAULT_PORT}",
+    show_default=True,
+    panel=TRAFFIC,
+    help="Where clients connect; port 0 is any free one.",
+)
+@option(
+    "-H",
+    "--header",
+    "header",
+    type=HEADER,
+    metavar="'NAME: VALUE'",
+    multiple=True,
+    secret=True,
+    panel=TRAFFIC,
+    help="Send this header upstream, in place of the client's; repeatable.",
+)
+@option(
+    "--host",
+    type=click.Choice(["keep", "upstream"]),
+    panel=TRAFFIC,
+    help="Host header sent upstream: the client's or the upstream's own."
+    "  [default: keep for an upstream on this machine]",
+)
+@option("--insecure", is_flag=True, panel=TRAFFIC, help="Accept any certificate of the upstream.")
+@option(
+    "--cacert", type=FILE, metavar="FILE", panel=TRAFFIC, help="Trust the CA certificates in FILE."
+)
+@option(
+    "--ready-file",
+    type=FILE,
+    metavar="FILE",
+    panel=TRAFFIC,
+    help="Write url, capture and pid there, as one JSON line, once clients can connect.",
+)
+@option(
+    "--allow-host",
+    metavar="NAME",
+    multiple=True,
+    panel=GUARD,
+    help="Accept this Host too; '*' any; repeatable.  [default: loopback names]",
+)
+@option(
+    "--allow-origin",
+    metavar="ORIGIN",
+    multiple=True,
+    panel=GUARD,
+    help="Accept this Origin too; '*' any; repeatable.  [default: loopback names]",
+)
+@option(
+    "--view",
+    type=click.Choice(["console", "text", "none"]),
+    panel=RECORDING,
+    help="What to show of the traffic.  [default: console on a terminal, else text]",
+)
+@option(
+    "-w",
+    "--write",
+    type=FILE,
+    metavar="FILE",
+    panel=RECORDING,
+    help="Record to this new file.  [default: one in the captures folder]",
+)
+@option("--label", metavar="NAME", panel=RECORDING, help="Name the server in views and filters.")
+@option(
+    "--max-body",
+    type=SIZE,
+    metavar="SIZE",
+    default="16MiB",
+    show_default=True,
+    panel=RECORDING,
+    help="Record at most so much of each payload; traffic is never cut.",
+)
+@option("--rotate", type=SIZE, metavar="SIZE", panel=RECORDING, help="Begin a new part at SIZE.")
+@option(
+    "--sync",
+    is_flag=True,
+    panel=RECORDING,
+    help="Write each record to the file before its bytes go on; slower.",
+)
+@option(
+    "--redact",
+    metavar="SPEC",
+    multiple=True,
+    adds_up=True,
+    panel=PRIVACY,
+    help="Mask this too: header:NAME, key:GLOB, path:JSONPATH or value:REGEX; repeatable.",
+)
+@option(
+    "--no-default-redaction",
+    is_flag=True,
+    panel=PRIVACY,
+    help="Do not mask credentials (Authorization, cookies, OAuth bodies).",
+)
+@option(
+    "--redact-key",
+    type=FILE,
+    metavar="FILE",
+    panel=PRIVACY,
+    help="Mask under the key in FILE, so that runs can be compared.",
+)
+@click.pass_context
+def command(ctx: click.Context, /, url: str, **options: Any) -> int:
+    """Put the tap in front of the MCP server at URL.
+
+    Clients connect to the tap's address, with the path of URL.  What passes is recorded and goes on
+    unchanged.
+
+    With COMMAND, the tap runs it with MCP_TAP_URL set to that address, ends when it ends, and exits
+    with its code.
+    """
+    from mcp_tap.cli.serve import Job, main
+    from mcp_tap.net.target import parse_target
+    from mcp_tap.proxy.settings import TapSettings
+
+    out = output()
+    parse_target(url)  # a mistyped URL is told before anything is made
+    host, port = options["listen"]
+    settings = TapSettings(
+        upstream=url,
+        host=host,
+        port=port,
+        headers=list(options["header"]),
+        label=options["label"],
+        insecure=options["insecure"],
+        cacert=options["cacert"],
+        host_header=options["host"],
+        allow_host=list(options["allow_host"]),
+        allow_origin=list(options["allow_origin"]),
+        sync=options["sync"],
+        rotate=options["rotate"] or None,
+        max_body=options["max_body"],
+        redact=list(options["redact"]),
+        default_redaction=not options["no_default_redaction"],
+        redact_key=options["redact_key"],
+    )
+    _warn(settings.host, settings.allow_host, settings.allow_origin, out)
+    child = _child(ctx)
+    wanted = _wanted_view(options["view"], out, beside_child=child is not None)
+    job = Job(
+        settings=settings,
+        write=options["write"],
+        ready_file=options["ready_file"],
+        child=child,
+        view=wanted,
+    )
+    return main(job, out)
+
+
+def _child(ctx: click.Context) -> list[str] | None:
+    """Take the command after `--`, seeing early that it can be found."""
+    import shutil
+
+    line = ctx.command_line if isinstance(ctx, TapContext) else None
+    if line is None:
+        return None
+    if not line:
+        raise UsageError("usage", "nothing stands after --", help="write the command there")
+    if shutil.which(line[0]) is None:
+        raise UsageError(
+            "command-not-found",
+            f"there is no command {line[0]}",
+            why="it is not on PATH, or not executable",
+        )
+    return line
+
+
+def _warn(host: str, hosts: list[str], origins: list[str], out: Output) -> None:
+    """Say what an address beyond this machine, or an open guard, means."""
+    from mcp_tap.net.guard import is_loopback
+
+    if not is_loopback(host):
+        out.warn(
+            f"listening on {host}: other machines can reach the server through the tap,"
+            " and what they send is recorded"
+        )
+    if "*" in hosts and "*" in origins:
+        out.warn("any web page in your browser can reach the server through the tap")
+
+
+def _wanted_view(wanted: ViewName | None, out: Output, *, beside_child: bool) -> ViewName:
+    """Name the view that was asked for, or the one that fits the terminal."""
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if wanted == "console" and beside_child:
+        raise UsageError(
+            "usage",
+            "--view console and -- COMMAND both want the terminal",
+            help="watch it from another terminal: mcp-tap watch",
+        )
+    if wanted is None:
+        alone = terminal and not beside_child and not os.environ.get("CI")
+        wanted = "console" if alone else "text"
+    elif wanted == "console" and not terminal:
+        out.warn("stdin and stdout are no terminals, so --view text")
+        wanted = "text"
+    return wanted

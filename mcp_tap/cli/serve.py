@@ -1,0 +1,228 @@
+"""One lifetime of the live tap on the command line: begin, announce, wait, end.
+
+Rules of this file:
+
+- stdout belongs to the view, or to the child; the tap's own words go to stderr.
+- SIGINT, SIGTERM and SIGHUP end the run cleanly; a child gets them too and has `GRACE` seconds.
+- Ctrl-C in a terminal reaches the child without us.  What it means is then the child's to say (an
+  interactive client only cancels something), and the tap ends when the child does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mcp_tap.capture.store import new_path
+from mcp_tap.cli.common import Output
+from mcp_tap.cli.looks import ViewName, make_view
+from mcp_tap.core.text import plural
+from mcp_tap.errors import TapError, UsageError
+from mcp_tap.proxy.run import HttpRun
+from mcp_tap.proxy.settings import TapSettings
+from mcp_tap.views.base import View
+
+GRACE = 1.0
+"""Seconds a child has between the signal passed on to it and its end by force."""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What a live command is asked to do."""
+
+    settings: TapSettings
+    view: ViewName
+    write: str | None = None
+    ready_file: str | None = None
+    child: list[str] | None = None
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """The line in the ready file."""
+
+    url: str
+    web: str | None
+    capture: str
+    pid: int
+
+
+def main(job: Job, out: Output) -> int:
+    """Run the tap until it is told to end, and give the exit code."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_serve(job, out))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Take uvloop where it is installed (the `speed` extra)."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
+
+
+class Ending:
+    """What ends the run: a signal, or the child."""
+
+    def __init__(self) -> None:
+        """Listen to signals from now on."""
+        self._signal: signal.Signals | None = None
+        self._loop = asyncio.get_running_loop()
+        self._signalled = asyncio.Event()
+        self._child: asyncio.subprocess.Process | None = None
+        for each in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, each, None)
+            if number is None or (each == "SIGHUP" and signal.getsignal(number) == signal.SIG_IGN):
+                continue  # under nohup a lost terminal is no reason to end
+            with contextlib.suppress(NotImplementedError):
+                self._loop.add_signal_handler(number, self._on_signal, number)
+
+    @property
+    def how(self) -> Literal["signal", "child"]:
+        """Say what ended the run, once it has ended."""
+        return "child" if self._signal is None else "signal"
+
+    async def wait(self) -> None:
+        """Return when a signal came."""
+        await self._signalled.wait()
+
+    async def child(self, line: list[str], url: str) -> int:
+        """Run the child to its end and give its exit code, as a shell would tell it."""
+        try:
+            self._child = await asyncio.create_subprocess_exec(
+                *line, env={**os.environ, "MCP_TAP_URL": url}
+            )
+        except OSError as error:
+            raise UsageError(
+                "command-not-found",
+                f"{line[0]} cannot be run",
+                why=(error.strerror or "unknown reason").lower(),
+            ) from error
+        if self._signal is not None:
+            self._pass_on(self._signal)
+        code = await self._child.wait()
+        return 128 - code if code < 0 else code
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        first, self._signal = self._signal is None, number
+        self._signalled.set()
+        if self._child is None or self._child.returncode is not None:
+            return
+        if number == signal.SIGINT and _in_terminal():
+            return
+        if first:
+            self._pass_on(number)
+        else:
+            self._kill()
+
+    def _pass_on(self, number: signal.Signals) -> None:
+        assert self._child is not None
+        with contextlib.suppress(ProcessLookupError):
+            self._child.send_signal(number)
+        self._loop.call_later(GRACE, self._kill)
+
+    def _kill(self) -> None:
+        if self._child is not None and self._child.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._child.kill()
+
+
+def _in_terminal() -> bool:
+    """Tell whether this process group has the terminal, so that Ctrl-C reaches all of it."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except (OSError, AttributeError):
+        return False
+
+
+async def _serve(job: Job, out: Output) -> int:
+    ending = Ending()
+    settings = job.settings
+    capture = Path(job.write) if job.write else new_path(settings.label, datetime.now(UTC))
+    run = HttpRun(settings, capture=capture, view=_view(job, out))
+    try:
+        await run.start()
+    except TapError as error:
+        raise _port_taken(error, settings) if error.code == "port-taken" else error from None
+    code = 0
+    try:
+        if job.ready_file:
+            _write_ready(Path(job.ready_file), run.url, capture)
+        out.say(f"mcp-tap  {run.url} -> {settings.upstream}\n         recording {capture}")
+        if job.child is None:
+            await ending.wait()
+        else:
+            code = await ending.child(job.child, run.url)
+    finally:
+        await run.stop(ending.how)
+    out.say(_closing(run, capture))
+    return code
+
+
+def _view(job: Job, out: Output) -> View:
+    """Make the view; beside a child it writes to stderr, for stdout is the child's."""
+    return make_view(job.view, out, stream=sys.stderr if job.child else None)
+
+
+def _closing(run: HttpRun, capture: Path) -> str:
+    lost = f", {run.lost} LOST" if run.lost else ", none lost"
+    return (
+        f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(run.records, 'record')}{lost}\n"
+        f"         mcp-tap show {shlex.quote(str(capture))}"
+    )
+
+
+def _write_ready(path: Path, url: str, capture: Path) -> None:
+    """Put the line there in one step: who sees the file sees all of it."""
+    ready = Ready(url=url, web=None, capture=str(capture.absolute()), pid=os.getpid())
+    name = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            name = file.name
+            file.write(msgspec.json.encode(ready) + b"\n")
+        Path(name).replace(path)
+    except OSError as error:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+        raise UsageError(
+            "ready-file",
+            f"cannot write the ready file {path}",
+            why=(error.strerror or "unknown reason").lower(),
+        ) from error
+
+
+def _port_taken(error: TapError, settings: TapSettings) -> TapError:
+    """Add to the error the command with a port that is free."""
+    free = _free_port(settings.host, settings.port)
+    listen = str(free) if settings.host == TapSettings.host else f"{settings.host}:{free}"
+    return UsageError(
+        error.code,
+        error.what,
+        where=error.where,
+        why=error.why or "another program listens there",
+        help=f"mcp-tap http {shlex.quote(settings.upstream)} --listen {listen}",
+    )
+
+
+def _free_port(host: str, port: int) -> int:
+    """Find the next port that can be bound; 0, which finds one itself, where none is near."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in range(port + 1, min(port + 50, 65536)):
+        with socket.socket(family) as probe, contextlib.suppress(OSError):
+            probe.bind((host, number))
+            return number
+    return 0

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_tap.cli.values import DURATION, HEADER, LISTEN, SIZE
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("0", 0),
+        ("512", 512),
+        ("10k", 10 * 1024),
+        ("10K", 10 * 1024),
+        ("16MiB", 16 << 20),
+        ("5MB", 5_000_000),
+        ("1.5m", 3 << 19),
+        ("2 GiB", 2 << 30),
+        ("7b", 7),
+        (4096, 4096),
+    ],
+)
+def test_sizes_are_read(text, size):
+    assert SIZE.convert(text, None, None) == size
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1q", "1kk", "k", "1e3", "1.2.3"])
+def test_what_is_no_size_is_refused_with_examples(text):
+    with pytest.raises(click.BadParameter, match="16MiB"):
+        SIZE.convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("30d", 2_592_000), ("2s", 2), ("250ms", 0.25), ("1h30m", 5400), ("1.5h", 5400), ("9", 9)],
+)
+def test_durations_are_read(text, seconds):
+    assert DURATION.convert(text, None, None) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "d", "30 days", "-2s", "2s!", "1h 30m"])
+def test_what_is_no_duration_is_refused_with_examples(text):
+    with pytest.raises(click.BadParameter, match="30d"):
+        DURATION.convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("8080", ("127.0.0.1", 8080)),
+        (8080, ("127.0.0.1", 8080)),
+        (":8080", ("127.0.0.1", 8080)),
+        ("0", ("127.0.0.1", 0)),
+        ("0.0.0.0:80", ("0.0.0.0", 80)),
+        ("localhost:1", ("localhost", 1)),
+        ("localhost", ("localhost", 7777)),
+        ("[::1]:7777", ("::1", 7777)),
+        ("[::1]", ("::1", 7777)),
+    ],
+)
+def test_addresses_are_read_and_stay_on_loopback_without_a_host(text, address):
+    assert LISTEN.convert(text, None, None) == address
+
+
+@pytest.mark.parametrize("text", ["", "a:b", "http://localhost:1", "localhost:1/x", "1:2:3", "[x"])
+def test_what_is_no_address_is_refused(text):
+    with pytest.raises(click.BadParameter):
+        LISTEN.convert(text, None, None)
+
+
+def test_bare_ipv6_address_is_answered_with_brackets():
+    with pytest.raises(click.BadParameter, match=r"did you mean \[::1\]\?"):
+        LISTEN.convert("::1", None, None)
+
+
+def test_port_past_the_last_is_refused():
+    with pytest.raises(click.BadParameter, match="no port 65536"):
+        LISTEN.convert("65536", None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("Authorization: Bearer a:b", ("Authorization", "Bearer a:b")),
+        ("X-Empty:", ("X-Empty", "")),
+        ("x:1", ("x", "1")),
+    ],
+)
+def test_headers_are_divided_at_the_first_colon(text, field):
+    assert HEADER.convert(text, None, None) == field
+
+
+@given(st.sampled_from(["{}", "{}: v", "A: v\r\n{}", "A: {}\u0142", "A {}: v"]))
+def test_refused_header_is_never_repeated(form):
+    with pytest.raises(click.BadParameter) as error:
+        HEADER.convert(form.format("s3cret value"), None, None)
+    assert "s3cret" not in error.value.message

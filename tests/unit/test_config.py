@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import pytest
+
+from mcp_tap import config
+from mcp_tap.config import Setting
+from mcp_tap.errors import ConfigError
+
+
+class Commands:
+    """Two commands with a few options, as the command line would describe them."""
+
+    TABLE = (
+        Setting(key="listen", param="listen"),
+        Setting(key="label", param="label"),
+        Setting(key="sync", param="sync", shape="flag"),
+        Setting(key="max-body", param="max_body"),
+        Setting(key="header", param="header", shape="many"),
+        Setting(key="insecure", param="insecure", shape="flag"),
+        Setting(key="cacert", param="cacert", path=True),
+        Setting(key="redact", param="redact", shape="many", adds_up=True),
+        Setting(key="no-default-redaction", param="no_default_redaction", shape="flag"),
+    )
+    SHOW = (
+        Setting(key="format", param="form"),
+        Setting(key="depth", param="depth"),
+        Setting(key="verbose", param="verbose", shape="count"),
+    )
+
+    def commands(self):
+        return ["http", "show"]
+
+    def options(self, command):
+        return {s.key: s for s in (self.TABLE if command == "http" else self.SHOW)}
+
+
+KNOWN = Commands()
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository with a folder in it, where a person stands."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    return tmp_path
+
+
+def values(files, command="http"):
+    return {name: f.value for name, f in config.settings(files, KNOWN, command).items()}
+
+
+def load(cwd, **where):
+    return config.load(KNOWN, cwd=cwd, **where)
+
+
+def test_project_file_is_found_from_below(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\nlisten = "7000"\n')
+    assert values(load(repository / "src")) == {"listen": "7000"}
+
+
+def test_search_stops_at_the_repository_root(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\nlisten = "7000"\n')
+    inner = repository / "src" / "inner"
+    (inner / ".git").mkdir(parents=True)
+    assert load(inner) == []
+
+
+def test_outside_of_a_repository_a_parent_is_not_asked(tmp_path):
+    (tmp_path / "mcp-tap.toml").write_text('[http]\nlisten = "7000"\n')
+    below = tmp_path / "below"
+    below.mkdir()
+    assert load(below) == []
+    assert values(load(tmp_path)) == {"listen": "7000"}
+
+
+def test_nearer_file_hides_the_farther_one(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\nlisten = "1"\nlabel = "far"\n')
+    (repository / "src" / "mcp-tap.toml").write_text('[http]\nlisten = "2"\n')
+    assert values(load(repository / "src")) == {"listen": "2"}
+
+
+def test_pyproject_counts_only_with_our_table(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\nlisten = "1"\n')
+    inner = repository / "src" / "pyproject.toml"
+    inner.write_text('[project]\nname = "x"\ndependencies = ["mcp-tap-proxy"]\n')
+    assert values(load(repository / "src")) == {"listen": "1"}
+    inner.write_text('[tool.mcp-tap.http]\nlisten = "2"\n')
+    found = config.settings(load(repository / "src"), KNOWN, "http")["listen"]
+    assert (found.value, found.where) == ("2", f"{inner} [tool.mcp-tap.http]")
+
+
+def test_own_file_beats_pyproject_beside_it(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\nlisten = "1"\n')
+    (repository / "pyproject.toml").write_text('[tool.mcp-tap.http]\nlisten = "2"\n')
+    assert values(load(repository)) == {"listen": "1"}
+
+
+def test_broken_pyproject_of_somebody_else_is_no_concern_of_ours(repository):
+    (repository / "pyproject.toml").write_text("[project\n")
+    assert load(repository) == []
+
+
+def test_pyproject_table_with_underscore_is_an_error_with_the_right_name(repository):
+    (repository / "pyproject.toml").write_text("[tool.mcp_tap]\nlabel = 'x'\n")
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert error.value.help == "did you mean [tool.mcp-tap]?"
+
+
+def test_command_table_beats_the_top_of_the_file(repository):
+    (repository / "mcp-tap.toml").write_text('label = "all"\n[http]\nlabel = "one"\n')
+    assert values(load(repository)) == {"label": "one"}
+
+
+def test_top_of_the_file_reaches_only_commands_with_the_option(repository):
+    (repository / "mcp-tap.toml").write_text('label = "all"\n')
+    files = load(repository)
+    assert values(files, "http") == {"label": "all"}
+    assert values(files, "show") == {}
+
+
+def test_underscores_are_read_as_dashes(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\nmax_body = "1k"\n')
+    assert values(load(repository)) == {"max_body": "1k"}
+
+
+def test_one_setting_in_two_spellings_is_refused(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\nmax_body = "1k"\nmax-body = "2k"\n')
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert error.value.code == "setting-twice"
+
+
+def test_files_are_not_merged(repository, tmp_path_factory):
+    user = tmp_path_factory.mktemp("user") / "config.toml"
+    user.write_text('[http]\nlisten = "1"\nlabel = "mine"\n')
+    (repository / "mcp-tap.toml").write_text('[http]\nlisten = "2"\n')
+    assert values(load(repository, user=user)) == {"listen": "2"}
+
+
+def test_user_file_decides_where_no_project_file_is(repository, tmp_path_factory):
+    user = tmp_path_factory.mktemp("user") / "config.toml"
+    user.write_text('[http]\nlisten = "1"\n')
+    assert values(load(repository, user=user)) == {"listen": "1"}
+
+
+def test_missing_user_file_is_no_error(repository):
+    assert load(repository, user=repository / "nowhere.toml") == []
+
+
+def test_redact_adds_up_over_files_and_tables(repository, tmp_path_factory):
+    user = tmp_path_factory.mktemp("user") / "config.toml"
+    user.write_text('redact = ["key:a", "key:b"]\n')
+    (repository / "mcp-tap.toml").write_text('redact = "key:c"\n[http]\nredact = ["key:a"]\n')
+    found = config.settings(load(repository, user=user), KNOWN, "http")["redact"]
+    assert sorted(found.value) == ["key:a", "key:b", "key:c"]
+    assert found.where == (
+        f"{repository / 'mcp-tap.toml'}, {repository / 'mcp-tap.toml'} [http], {user}"
+    )
+
+
+def test_explicit_file_replaces_the_project_file_but_not_what_the_user_redacts(
+    repository, tmp_path_factory
+):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (repository / "mcp-tap.toml").write_text('[http]\nlisten = "1"\n')
+    (elsewhere / "user.toml").write_text('redact = ["key:a"]\n')
+    (elsewhere / "mine.toml").write_text('[http]\nlisten = "2"\n')
+    files = load(repository, user=elsewhere / "user.toml", explicit=elsewhere / "mine.toml")
+    assert values(files) == {"listen": "2", "redact": ["key:a"]}
+
+
+def test_explicit_file_that_is_missing_is_an_error(repository):
+    with pytest.raises(ConfigError) as error:
+        load(repository, explicit=repository / "nowhere.toml")
+    assert error.value.code == "config-unreadable"
+    assert "no such file" in error.value.why
+
+
+def test_explicit_pyproject_is_read_by_its_table(repository):
+    path = repository / "src" / "pyproject.toml"
+    path.write_text('[tool.mcp-tap.http]\nlisten = "2"\n')
+    assert values(load(repository, explicit=path)) == {"listen": "2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "help"),
+    [
+        ("[http]\nlistn = 1\n", "[http]", 'did you mean "listen"?'),
+        ("lable = 'x'\n", "", 'did you mean "label"?'),
+        ("[htp]\nlisten = 1\n", "", 'did you mean "http"?'),
+        ("[http]\nformat = 'x'\n", "[http]", "mcp-tap http --help lists them"),
+        ("zzzzzz = 1\n", "", "mcp-tap config lists them"),
+    ],
+)
+def test_unknown_setting_is_answered_with_the_nearest(repository, text, where, help):
+    path = repository / "mcp-tap.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert error.value.code == "unknown-setting"
+    assert error.value.where == f"{path} {where}".strip()
+    assert error.value.help == help
+
+
+@pytest.mark.parametrize("data", [b"[http\n", b"a = \xff\n", b"a = 1\na = 2\n"])
+def test_file_that_is_no_toml_is_told_with_its_place(repository, data):
+    (repository / "mcp-tap.toml").write_bytes(data)
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert error.value.code == "config-syntax"
+    assert error.value.why
+
+
+@pytest.mark.parametrize(
+    "line", ['header = ["A: b"]', "insecure = true", "no_default_redaction = true"]
+)
+def test_project_file_may_not_send_headers_or_switch_protections_off(repository, line):
+    path = repository / "mcp-tap.toml"
+    path.write_text(f"[http]\n{line}\n")
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert error.value.code == "setting-not-trusted"
+    assert error.value.why
+    assert len(values(load(repository, explicit=path))) == 1
+
+
+def test_paths_are_taken_from_the_folder_of_their_file(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\ncacert = "certs/dev.pem"\n')
+    assert values(load(repository / "src")) == {"cacert": str(repository / "certs" / "dev.pem")}
+
+
+@pytest.mark.parametrize("path", ["../other.pem", "/etc/ssl/x.pem", "a/../../x", "~/x.pem"])
+def test_project_file_may_not_name_paths_outside_its_folder(repository, path):
+    own = repository / "mcp-tap.toml"
+    own.write_text(f'[http]\ncacert = "{path}"\n')
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert error.value.code == "setting-not-trusted"
+    assert values(load(repository, explicit=own))
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("http", 'sync = "yes"'),
+        ("http", "sync = 1"),
+        ("http", 'listen = ["a"]'),
+        ("http", "listen = true"),
+        ("http", "listen = 2026-07-28"),
+        ("http", "redact = [1]"),
+        ("http", "redact = 1"),
+        ("show", "verbose = true"),
+        ("http", "listen = {a = 1}"),
+    ],
+)
+def test_value_of_the_wrong_type_is_refused(repository, command, line):
+    (repository / "mcp-tap.toml").write_text(f"[{command}]\n{line}\n")
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert error.value.code == "setting-type"
+
+
+def test_numbers_stand_for_themselves(repository):
+    (repository / "mcp-tap.toml").write_text("[http]\nlisten = 7000\n[show]\nverbose = 2\n")
+    files = load(repository)
+    assert values(files) == {"listen": 7000}
+    assert values(files, "show") == {"verbose": 2}
+
+
+@pytest.mark.parametrize(
+    ("word", "near"), [("max_body", "max-body"), ("maxbody", "max-body"), ("qqq", None)]
+)
+def test_nearest_name(word, near):
+    assert config.nearest(word, ["listen", "max-body"]) == near
