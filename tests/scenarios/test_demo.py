@@ -1,0 +1,130 @@
+"""`mcp-tap demo` as its user sees it: a child process, a capture, and commands that work on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+TAP = [sys.executable, "-m", "mcp_tap.cli.main"]
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [*TAP, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=20,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """One demo, looked at by all tests here: its output, its capture, how long it took."""
+    home = tmp_path_factory.mktemp("demo")
+    capture = home / "run.jsonl"
+    began = time.monotonic()
+    done = run("demo", "-w", str(capture), MCP_TAP_HOME=str(home))
+    return done, capture, time.monotonic() - began
+
+
+@pytest.fixture(scope="module")
+def calls(demo):
+    done = run("show", str(demo[1]), "-f", "json")
+    assert done.returncode == 0, done.stderr
+    return {call["name"] or call["method"]: call for call in json.loads(done.stdout)["calls"]}
+
+
+def test_it_ends_by_itself_well_within_ten_seconds(demo):
+    done, _, took = demo
+    assert done.returncode == 0, done.stderr
+    assert took < 10
+    assert "Traceback" not in done.stderr
+
+
+def test_the_live_view_shows_calls_asks_and_answers(demo):
+    out = demo[0].stdout
+    for shown in ("deploy", "reserve", "Укажите проект", "registry.example.com", "decline"):
+        assert shown in out
+
+
+def test_the_capture_ended_cleanly_and_is_private(demo):
+    capture = demo[1]
+    lines = capture.read_text(encoding="utf-8").splitlines()
+    assert json.loads(lines[-1])["kind"] == "footer"
+    assert [json.loads(line)["seq"] for line in lines] == list(range(len(lines)))
+    assert stat.S_IMODE(capture.stat().st_mode) == 0o600
+
+
+def test_all_calls_end_well(calls):
+    assert {name: call["outcome"] for name, call in calls.items()} == dict.fromkeys(calls, "ok")
+    assert {call["era"] for call in calls.values()} == {"stateless"}
+
+
+def test_two_rounds_of_questions_are_one_call(calls):
+    rounds = calls["deploy"]["rounds"]
+    assert [r["result_type"] for r in rounds] == ["input_required", "input_required", "complete"]
+    assert [r["link"] for r in rounds] == ["none", "state", "state"]
+    assert [[a["key"] for a in r["asks"]] for r in rounds] == [["confirm"], ["window"], []]
+
+
+def test_the_russian_form_is_kept_as_it_was(calls):
+    (ask,) = calls["reserve"]["rounds"][0]["asks"]
+    assert ask["message"] == "Укажите проект и количество серверов"
+    assert (ask["mode"], ask["action"], ask["answered_by"]) == ("form", "accept", "client")
+
+
+def test_a_page_a_refusal_and_a_state_without_asks_are_told_apart(calls):
+    assert calls["connect_registry"]["rounds"][0]["asks"][0]["mode"] == "url"
+    assert calls["rollback"]["rounds"][0]["asks"][0]["action"] == "decline"
+    first, second = calls["report"]["rounds"]
+    assert first["asks"] == []
+    assert (first["request_state"]["echo"], second["link"]) == ("same", "state")
+
+
+def test_calls_that_ran_at_once_are_not_mixed_up(calls):
+    assert len(calls["build"]["rounds"]) == 1
+    assert len(calls["reserve"]["rounds"]) == 2
+
+
+def test_the_persons_time_is_split_from_the_servers(calls):
+    deploy = calls["deploy"]
+    assert deploy["client_ms"] >= 600
+    assert deploy["server_ms"] < deploy["client_ms"]
+
+
+def test_one_answer_breaks_a_rule(calls):
+    assert calls["broken_export"]["rounds"][0]["result_type"] is None
+
+
+def test_what_it_says_to_try_next_works(demo):
+    steps = [line.split("#")[0].strip() for line in demo[0].stdout.splitlines() if "  # " in line]
+    shows = [step for step in steps if step.startswith("mcp-tap show")]
+    assert len(shows) >= 2
+    for step in shows:
+        done = run(*shlex.split(step)[1:])
+        assert done.returncode == 0, (step, done.stderr)
+        assert done.stdout
+
+
+def test_for_programs_it_prints_one_document(tmp_path):
+    capture = tmp_path / "run.jsonl"
+    done = run("demo", "--json", "-w", str(capture))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["capture"] == str(capture)
+
+
+def test_without_a_file_the_capture_is_the_newest_run(tmp_path):
+    assert run("demo", "--view", "none", MCP_TAP_HOME=str(tmp_path)).returncode == 0
+    (capture,) = tmp_path.glob("*-demo-*.jsonl")
+    done = run("show", "-f", "json", MCP_TAP_HOME=str(tmp_path))
+    assert json.loads(done.stdout)["capture"]["run"] == capture.stem
