@@ -13,6 +13,8 @@ Rules of this file:
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -20,6 +22,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 FORMAT = 1
 """Version of the capture format this code writes."""
+
+HTTP_1_1 = "1.1"
+"""Left out of a record where it is this very object: msgspec omits by identity."""
 
 Sender: TypeAlias = Literal["client", "server", "tap"]
 Leg: TypeAlias = Literal["client", "upstream"]
@@ -109,7 +114,7 @@ class HttpRequest(Record, frozen=True, kw_only=True, tag="http_request"):
     path: str
     """Request target, raw."""
     headers: Headers
-    version: str = "1.1"
+    version: str = HTTP_1_1
     leg: Leg | None = None
     """Set only where the two legs differ, since the tap changed something."""
     masked: list[Mask] = []
@@ -123,7 +128,7 @@ class HttpResponse(Record, frozen=True, kw_only=True, tag="http_response"):
     status: int
     headers: Headers
     reason: str = ""
-    version: str = "1.1"
+    version: str = HTTP_1_1
     sender: Sender = "server"
     leg: Leg | None = None
     masked: list[Mask] = []
@@ -242,8 +247,28 @@ _decoder = msgspec.json.Decoder(AnyRecord)
 encode = _encoder.encode
 """Encode a record as one line of JSON, without its newline."""
 
-decode = _decoder.decode
-"""Decode one line; raises `msgspec.DecodeError` or `msgspec.ValidationError`."""
+_DEEPEST = 5_000
+"""Nesting that is still read; what a record holds was read once at the default limit of 1,000."""
+
+
+def decode(line: bytes | memoryview) -> AnyRecord:
+    """Decode one line; raise `msgspec.DecodeError` or `msgspec.ValidationError`."""
+    try:
+        return _decoder.decode(line)
+    except RecursionError:
+        return deep(_decoder.decode, line)
+
+
+def deep(read: Callable[[Any], Any], data: Any) -> Any:
+    """Read deeply nested JSON, which recurses; raise `ValueError` where it is too deep even so."""
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(max(limit, _DEEPEST))
+        return read(data)
+    except RecursionError:
+        raise msgspec.DecodeError("JSON is nested too deep") from None
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def pointer(*steps: Any) -> str:

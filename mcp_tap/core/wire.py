@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypedDict
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from mcp_tap.core.records import Payload
+from mcp_tap.core.records import Payload, deep
 
 
 class _Unparsed(Struct, frozen=True):
@@ -26,8 +26,6 @@ UNPARSED: Final = _Unparsed()
 """Stands for the value of a payload that is no strict JSON, or is not whole."""
 
 Json: TypeAlias = Any
-
-_BRACKETS_WORTH_A_LOOK = 200
 
 
 class Carrier(TypedDict, total=False):
@@ -46,15 +44,15 @@ def loads(data: bytes | str) -> Json:
     """
     try:
         return _json.decode(data)
-    except RecursionError as error:
-        raise ValueError(str(error)) from None
+    except RecursionError:
+        return deep(_json.decode, data)
 
 
 def carrier(payload: bytes) -> tuple[Carrier, Json]:
     """Choose the carrier of a payload, and give its value where it is strict JSON.
 
-    `body` only for JSON that can stand in a line as it is: no raw line break, nothing around it
-    that splicing would lose, and not nested so deep that the line could not be read back.
+    `body` only for JSON that can stand in a line as it is: no raw line break, and nothing around
+    it that splicing would lose.
     """
     try:
         value = loads(payload)
@@ -66,7 +64,6 @@ def carrier(payload: bytes) -> tuple[Carrier, Json]:
             and b"\r" not in payload
             and payload[0] not in b" \t"
             and payload[-1] not in b" \t"
-            and not _too_deep(payload)
         ):
             return {"body": Raw(payload)}, value
     try:
@@ -94,19 +91,4 @@ def dumps(value: Json) -> bytes:
     return msgspec.json.encode(value)
 
 
-def _too_deep(payload: bytes) -> bool:
-    """Tell whether msgspec could fail to read this back; it recurses, and so has a limit."""
-    if payload.count(b"[") + payload.count(b"{") < _BRACKETS_WORTH_A_LOOK:
-        return False
-    try:
-        _probe.decode(_MARGIN_OPEN + payload + _MARGIN_CLOSE)
-    except (RecursionError, msgspec.DecodeError):
-        return True
-    return False
-
-
-# A reader may stand deeper in its own stack than we do here.
-_MARGIN_OPEN: Final = b"[" * 400
-_MARGIN_CLOSE: Final = b"]" * 400
-_probe = msgspec.json.Decoder(Raw)
 _json = msgspec.json.Decoder()

@@ -11,7 +11,9 @@ import ipaddress
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from mcp_tap.net.heads import RawHeaders
+from mcp_tap.net.heads import Fields
+
+_REMEMBERED = 64
 
 
 class Guard:
@@ -28,29 +30,31 @@ class Guard:
         self._origins = [o.lower().rstrip("/") for o in origins]
         self._any_host = "*" in hosts
         self._any_origin = "*" in origins
+        self._known_hosts: set[str] = set()
 
-    def refusal(self, headers: RawHeaders) -> str | None:
-        """Say why a request is refused, or None when it may pass."""
-        if self._any_host and self._any_origin:
-            return None
-        hosts = 0
-        for name, value in headers:
-            size = len(name)
-            if size == 4 and name.lower() == b"host":
-                hosts += 1
-                if not self._any_host and not self._host_ok(value.decode("latin-1")):
-                    return f"Host {value.decode('latin-1')!r} is not this listener's"
-            elif size == 6 and name.lower() == b"origin":
-                origin = value.decode("latin-1")
-                if not self._any_origin and not self._origin_ok(origin):
-                    return f"Origin {origin!r} is foreign"
-        if hosts > 1 and not self._any_host:
-            return "more than one Host field"
+    def refusal(self, fields: Fields) -> str | None:
+        """Say why a request with these fields is refused, or None when it may pass."""
+        if not self._any_host:
+            if fields.hosts > 1:
+                return "more than one Host field"
+            host = (fields.host or b"").decode("latin-1")
+            if fields.host is not None and not self._host_ok(host):
+                return f"Host {host!r} is not this listener's"
+        if fields.origin is not None and not self._any_origin:
+            origin = fields.origin.decode("latin-1")
+            if not self._origin_ok(origin):
+                return f"Origin {origin!r} is foreign"
         return None
 
     def _host_ok(self, value: str) -> bool:
+        if value in self._known_hosts:
+            return True
         name = host_name(value.lower())
-        return is_loopback(name) or any(fnmatchcase(name, h) for h in self._hosts)
+        if not is_loopback(name) and not any(fnmatchcase(name, h) for h in self._hosts):
+            return False
+        if len(self._known_hosts) < _REMEMBERED:
+            self._known_hosts.add(value)
+        return True
 
     def _origin_ok(self, value: str) -> bool:
         low = value.lower().rstrip("/")

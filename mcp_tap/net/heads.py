@@ -1,85 +1,166 @@
-"""Heads of HTTP/1.1 messages, passed on as they came.
+"""Heads of HTTP/1.1 messages: read once, passed on as they came.
 
 Fields keep their order, spelling and duplicates.  Only hop-by-hop fields (RFC 9110, section 7.6.1)
-are left out, since they speak of one connection, and framing is said anew where the body is
-chunked: the chunks' sizes belong to a connection too.
+are left out, since they speak of one connection.  Blocks of fields repeat from message to message
+but for Content-Length, so what was read of a block is remembered without that one value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 HOP_BY_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"upgrade",
-    }
+    {b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade"}
 )
-"""Left out on both ways; `transfer-encoding` and, upstream, `expect` are dealt with by hand."""
+"""Left out on both ways; `transfer-encoding` stays, as the framing is kept."""
 
 _NEVER_NAMED = frozenset({b"content-length", b"host", b"transfer-encoding"})
 """Connection cannot take these out of a message: its framing and target depend on them."""
 
-
-def find(headers: RawHeaders, name: bytes) -> bytes | None:
-    """Give the first value of a field; `name` in lower case."""
-    for key, value in headers:
-        if len(key) == len(name) and key.lower() == name:
-            return value
-    return None
+_REMEMBERED = 512
+_LENGTH = b"content-length"
 
 
-def listed(headers: RawHeaders, name: bytes) -> list[bytes]:
-    """Give the comma-separated members of all fields of a name, in lower case."""
-    return [
-        member.strip().lower()
-        for key, value in headers
-        if key.lower() == name
-        for member in value.split(b",")
-    ]
+class Fields:
+    """What one block of fields says, whatever its Content-Length."""
+
+    __slots__ = (
+        "_after",
+        "_before",
+        "chunked",
+        "content_type",
+        "encoding",
+        "expect",
+        "host",
+        "hosts",
+        "length_at",
+        "named",
+        "origin",
+        "shown",
+    )
+
+    def __init__(self, headers: tuple[tuple[bytes, bytes], ...], drop: frozenset[bytes]) -> None:
+        """Read a block, in which the value of Content-Length is blank; leave `drop` out."""
+        self.chunked = False
+        self.content_type = ""
+        self.encoding: str | None = None
+        self.expect = False
+        self.host: bytes | None = None
+        self.hosts = 0
+        self.origin: bytes | None = None
+        self.length_at: int | None = None
+        """Index of Content-Length."""
+        self.shown: Any = None
+        """A note of whoever records the block, to be spared a second look."""
+        lines = [b"", b""]
+        part = 0
+        self.named = drop | _named_by_connection(headers)
+        for index, (name, value) in enumerate(headers):
+            low = name.lower()
+            self._understand(low, value)
+            if low in self.named:
+                continue
+            if low == _LENGTH:
+                self.length_at = index
+                lines[0] += name + b": "
+                part = 1
+                lines[1] += b"\r\n"
+            else:
+                lines[part] += name + b": " + value + b"\r\n"
+        self._before, self._after = lines
+
+    def _understand(self, low: bytes, value: bytes) -> None:
+        if low == b"transfer-encoding":
+            self.chunked = True
+        elif low == b"content-type":
+            self.content_type = value.decode("latin-1").lower()
+        elif low == b"content-encoding":
+            self.encoding = value.decode("latin-1")
+        elif low == b"expect":
+            self.expect = value.lower() == b"100-continue"
+        elif low == b"host":
+            self.host = value
+            self.hosts += 1
+        elif low == b"origin":
+            self.origin = value
+
+    def block(self, length: bytes | None) -> bytes:
+        """Write the lines to pass on."""
+        if length is None:
+            return self._before + self._after
+        return self._before + length + self._after
 
 
-def request_head(
-    method: bytes, target: bytes, headers: RawHeaders, *, host: bytes | None = None
-) -> bytes:
-    """Write the head of a request for upstream; `host` replaces the client's where given."""
-    out = [method, b" ", target, b" HTTP/1.1\r\n"]
-    drop = _dropped(headers)
-    for name, value in headers:
-        low = name.lower()
-        if low in drop or low == b"expect":
-            continue
-        if low == b"host" and host is not None:
-            value = host  # noqa: PLW2901
-        out += (name, b": ", value, b"\r\n")
-    out.append(b"\r\n")
-    return b"".join(out)
+class Head:
+    """The fields of one message."""
+
+    __slots__ = ("fields", "headers", "length")
+
+    def __init__(self, headers: RawHeaders, fields: Fields, length: bytes | None) -> None:
+        """Keep the fields as they came and what is known of their block."""
+        self.headers = headers
+        self.fields = fields
+        self.length = length
+        """Value of Content-Length."""
+
+    def content_length(self) -> int | None:
+        """Bytes of the body, where the head says so."""
+        return int(self.length) if self.length is not None and self.length.isdigit() else None
+
+    def block(self) -> bytes:
+        """Write the lines to pass on, without the empty line."""
+        return self.fields.block(self.length)
 
 
-def response_head(
-    status: int, reason: bytes, headers: RawHeaders, *, chunked: bool, close: bool
-) -> bytes:
-    """Write the head of a response for the client.
+class HeadReader:
+    """Reads heads of one direction, and remembers."""
 
-    `chunked`: the client gets chunks, if and only if the upstream sent some.  `close`: the
-    connection ends after this response.
-    """
-    out = [b"HTTP/1.1 %d %b\r\n" % (status, reason)]
-    drop = _dropped(headers)
-    for name, value in headers:
-        low = name.lower()
-        if low in drop or (low == b"transfer-encoding" and not chunked):
-            continue
-        out += (name, b": ", value, b"\r\n")
-    out.append(b"Connection: close\r\n\r\n" if close else b"\r\n")
-    return b"".join(out)
+    def __init__(self, *drop: bytes) -> None:
+        """Leave the fields `drop` (lower case) out of what is passed on, beside hop-by-hop ones."""
+        self._drop = HOP_BY_HOP | frozenset(drop)
+        self._seen: dict[tuple[tuple[bytes, bytes], ...], Fields] = {}
+
+    def read(self, headers: RawHeaders) -> Head:
+        """Read the fields of a message."""
+        length = None
+        key = headers
+        for index, (name, value) in enumerate(headers):
+            if len(name) == 14 and name.lower() == _LENGTH:  # noqa: PLR2004 (spares lower())
+                length = value
+                key = headers.copy()
+                key[index] = (name, b"")
+                break
+        memo = tuple(key)
+        fields = self._seen.get(memo)
+        if fields is None:
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+            fields = self._seen[memo] = Fields(memo, self._drop)
+        return Head(headers, fields, length)
+
+
+def request_head(method: bytes, target: bytes, head: Head) -> bytes:
+    """Write the head of a request for upstream."""
+    return b"%b %b HTTP/1.1\r\n%b\r\n" % (method, target, head.block())
+
+
+def response_head(status: int, reason: bytes, block: bytes, *, close: bool) -> bytes:
+    """Write the head of a response for the client; `close`: the connection ends after it."""
+    end = b"Connection: close\r\n" if close else b""
+    return b"HTTP/1.1 %d %b\r\n%b%b\r\n" % (status, reason, block, end)
+
+
+def without_chunking(head: Head) -> bytes:
+    """Write the lines of a head whose body will not be sent in chunks."""
+    return HeadReader(b"transfer-encoding").read(head.headers).block()
+
+
+def lines(headers: RawHeaders) -> bytes:
+    """Write fields of our own."""
+    return b"".join(b"%b: %b\r\n" % field for field in headers)
 
 
 def replaced(headers: RawHeaders, wanted: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
@@ -97,13 +178,13 @@ def replaced(headers: RawHeaders, wanted: Iterable[tuple[bytes, bytes]]) -> RawH
     return out
 
 
-def _dropped(headers: RawHeaders) -> frozenset[bytes]:
-    named = [
-        token.strip().lower()
-        for name, value in headers
-        if len(name) == 10 and name.lower() == b"connection"
-        for token in value.split(b",")
-    ]
-    if not named or all(t in HOP_BY_HOP or t == b"close" for t in named):
-        return HOP_BY_HOP
-    return HOP_BY_HOP | (set(named) - _NEVER_NAMED)
+def _named_by_connection(headers: tuple[tuple[bytes, bytes], ...]) -> frozenset[bytes]:
+    return (
+        frozenset(
+            token.strip().lower()
+            for name, value in headers
+            if name.lower() == b"connection"
+            for token in value.split(b",")
+        )
+        - _NEVER_NAMED
+    )

@@ -18,7 +18,7 @@ from typing import Protocol, cast
 
 import httptools
 
-from mcp_tap.net.heads import RawHeaders
+from mcp_tap.net.heads import Head, HeadReader, RawHeaders
 from mcp_tap.net.target import Target
 
 IDLE = 4.0
@@ -30,7 +30,7 @@ class ResponseSink(Protocol):
     """Who asked: gets the response's parts, in order, from the connection's thread."""
 
     def upstream_head(
-        self, status: int, reason: bytes, version: str, headers: RawHeaders, *, to_eof: bool
+        self, status: int, reason: bytes, version: str, head: Head, *, to_eof: bool
     ) -> None:
         """Take the head; `to_eof`: the body ends with the connection."""
 
@@ -66,14 +66,13 @@ class UpstreamConnection(asyncio.Protocol):
         self.closed = False
         self._begin()
 
-    def send(self, sink: ResponseSink, head: bytes, *, no_body: bool) -> None:
+    def begin(self, sink: ResponseSink, *, no_body: bool) -> None:
         """Begin an exchange; `no_body`: the response has none whatever its head says (HEAD)."""
         self._sink = sink
         self._no_body = no_body
-        self.write(head)
 
     def write(self, data: bytes) -> None:
-        """Write bytes of the request's body, framed as its head says."""
+        """Write bytes of the request."""
         if self._transport is not None and not self.closed:
             self._transport.write(data)
 
@@ -177,14 +176,13 @@ class UpstreamConnection(asyncio.Protocol):
         status = self._parser.get_status_code()
         self._headers_done = status >= 200  # noqa: PLR2004
         self._in_head = 0
-        framed = any(
-            n.lower() in (b"content-length", b"transfer-encoding") for n, _ in self._headers
-        )
+        head = self._pool.heads.read(self._headers)
+        framed = head.length is not None or head.fields.chunked
         self._to_eof = not (
             framed or self._no_body or status < 200 or status in (204, 304)  # noqa: PLR2004
         )
         sink.upstream_head(
-            status, self._reason, self._parser.get_http_version(), self._headers, to_eof=self._to_eof
+            status, self._reason, self._parser.get_http_version(), head, to_eof=self._to_eof
         )
         if self._no_body and status >= 200:  # noqa: PLR2004
             # The parser would wait for a body that a HEAD's answer announces and never sends.
@@ -231,6 +229,8 @@ class UpstreamPool:
         """Connect to `target`; `tls` where its scheme is https."""
         self._target = target
         self._tls = tls
+        self.heads = HeadReader()
+        """What is known of the upstream's heads."""
         self._idle: list[UpstreamConnection] = []
         self._loop = asyncio.get_running_loop()
         self._sweep: asyncio.TimerHandle | None = None

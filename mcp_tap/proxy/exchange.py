@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcp_tap.net.heads import RawHeaders, find, listed, replaced, request_head, response_head
+from mcp_tap.net.heads import Head, request_head, response_head, without_chunking
 from mcp_tap.net.upstream import UpstreamConnection
 from mcp_tap.proxy.recording import Tape
 from mcp_tap.proxy.replies import Reply, make_reply
@@ -37,7 +37,7 @@ class HttpExchange:
         method: bytes,
         target: bytes,
         version: str,
-        headers: RawHeaders,
+        head: Head,
     ) -> None:
         """Begin with the request's head; nothing is sent before `start()`."""
         self.client = client
@@ -45,9 +45,9 @@ class HttpExchange:
         self.tape = Tape(number, client.number)
         self.method = method
         self.target = target
-        self.headers = headers
+        self.head = head
         self.version = version
-        self.chunked = find(headers, b"transfer-encoding") is not None
+        self.chunked = head.fields.chunked
         self.keep_alive = True
         self.request_done = False
         self.responding = False
@@ -55,6 +55,7 @@ class HttpExchange:
         self._started = False
         self._upstream: UpstreamConnection | None = None
         self._connecting: asyncio.Task[None] | None = None
+        self._up: list[bytes] = []
         self._waiting: list[bytes] = []
         self._waiting_size = 0
         self._kept: list[bytes] = []
@@ -75,7 +76,7 @@ class HttpExchange:
             method,
             target,
             version,
-            headers,
+            head,
         )
 
     # the request
@@ -84,13 +85,13 @@ class HttpExchange:
         """Begin to forward: this exchange is the first of its connection that is not done."""
         self._started = True
         if self._reply is None:
-            refusal = self.tap.guard.refusal(self.headers)
+            refusal = self.tap.guard.refusal(self.head.fields)
             if refusal is not None:
                 self.refuse(403, "foreign-host", refusal)
         if self._reply is not None:
             self._answer_if_due()
             return
-        if listed(self.headers, b"expect") == [b"100-continue"] and not self.request_done:
+        if self.head.fields.expect and not self.request_done:
             self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._asked_at = self.tap.now()
         connection = self.tap.pool.take()
@@ -111,7 +112,7 @@ class HttpExchange:
             return
         framed = b"%x\r\n%b\r\n" % (len(data), data) if self.chunked else data
         if self._upstream is not None:
-            self._upstream.write(framed)
+            self._up.append(framed)
             return
         self._waiting.append(framed)
         self._waiting_size += len(framed)
@@ -125,10 +126,7 @@ class HttpExchange:
         self.request_done = True
         self.tap.report(self.tap.recording.request_end, self.tape, self.tap.now())
         if self.chunked:
-            if self._upstream is not None:
-                self._upstream.write(b"0\r\n\r\n")
-            else:
-                self._waiting.append(b"0\r\n\r\n")
+            (self._waiting if self._upstream is None else self._up).append(b"0\r\n\r\n")
         self._answer_if_due()
 
     def refuse(self, status: int, code: str, why: str, how: How = "refused") -> None:
@@ -154,23 +152,18 @@ class HttpExchange:
                 self.tap.pool.put_back(connection)
             else:
                 self._send_on(connection)
+                self.flush()
 
     def _down(self, status: int, code: str, why: str, how: How = "upstream_down") -> None:
         self.client.resume("upstream")
         self.refuse(status, code, why, how)
 
     def _send_on(self, connection: UpstreamConnection) -> None:
-        headers = self.headers
         tap = self.tap
-        now = tap.now()
-        self._sent = now
-        self._held = now - self._asked_at
-        if tap.extra_headers:
-            headers = replaced(headers, tap.extra_headers)
-        if tap.extra_headers or tap.upstream_host is not None:
-            shown = headers
-            if tap.upstream_host is not None:
-                shown = replaced(headers, [(b"Host", tap.upstream_host)])
+        self._sent = now = tap.now()
+        self._held = round(now - self._asked_at, 6)
+        head = tap.upstream_head(self.head)
+        if head is not self.head:
             tap.report(
                 tap.recording.upstream_request_head,
                 self.tape,
@@ -178,44 +171,49 @@ class HttpExchange:
                 self.client.peer,
                 self.method,
                 self.target,
-                shown,
+                head,
             )
-        head = request_head(self.method, self.target, headers, host=tap.upstream_host)
         self._upstream = connection
-        if self._waiting:
-            head = b"".join([head, *self._waiting])
-            self._waiting = []
-        connection.send(self, head, no_body=self.method == b"HEAD")
+        connection.begin(self, no_body=self.method == b"HEAD")
+        self._up = [request_head(self.method, self.target, head), *self._waiting]
+        self._waiting = []
         self.client.resume("upstream")
+
+    def flush(self) -> None:
+        """Send on what one read brought."""
+        up = self._up
+        if up and self._upstream is not None:
+            self._up = []
+            self._upstream.write(up[0] if len(up) == 1 else b"".join(up))
 
     # the response: net.upstream.ResponseSink
 
     def upstream_head(
-        self, status: int, reason: bytes, version: str, headers: RawHeaders, *, to_eof: bool
+        self, status: int, reason: bytes, version: str, head: Head, *, to_eof: bool
     ) -> None:
         """Pass the head on, before anything else of the response."""
         tap = self.tap
         now = tap.now()
         tap.report(
-            tap.recording.response_head, self.tape, now, status, reason, version, headers, "server"
+            tap.recording.response_head, self.tape, now, status, reason, version, head, "server"
         )
         if status < 200:  # noqa: PLR2004
             if self.version == "1.1" and status != 100:  # noqa: PLR2004 (the tap gave its own)
-                self._out.append(response_head(status, reason, headers, chunked=False, close=False))
+                self._out.append(response_head(status, reason, head.block(), close=False))
             return
         self.responding = True
         self._first_byte = now
         self._kept = []
-        chunked = find(headers, b"transfer-encoding") is not None
-        # A client of HTTP/1.0 knows no chunks: its body ends with the connection.
-        self._out_chunked = chunked and self.version == "1.1"
-        if to_eof or (chunked and not self._out_chunked):
+        block = head.block()
+        if head.fields.chunked:
+            if self.version == "1.1":
+                self._out_chunked = True
+            else:  # a client of HTTP/1.0 knows no chunks: its body ends with the connection
+                to_eof = True
+                block = without_chunking(head)
+        if to_eof:
             self.keep_alive = False
-        self._out.append(
-            response_head(
-                status, reason, headers, chunked=self._out_chunked, close=not self.keep_alive
-            )
-        )
+        self._out.append(response_head(status, reason, block, close=not self.keep_alive))
 
     def upstream_data(self, data: bytes) -> None:
         """Pass body bytes on."""
@@ -292,7 +290,7 @@ class HttpExchange:
             reply.status,
             reply.reason,
             "1.1",
-            reply.headers,
+            tap.own_heads.read(reply.headers),
             "tap",
         )
         body = b"" if self.method == b"HEAD" else reply.body

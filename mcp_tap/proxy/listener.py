@@ -87,6 +87,11 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what came; exchanges are started and fed from the parser's callbacks."""
+        self._parse(data)
+        if self._exchanges:
+            self._exchanges[0].flush()
+
+    def _parse(self, data: bytes) -> None:
         while data and not self.broken and not self._closing:
             try:
                 self._parser.feed_data(data)
@@ -191,7 +196,12 @@ class ClientConnection(asyncio.Protocol):
 
     def _open(self, method: bytes, version: str) -> HttpExchange:
         exchange = HttpExchange(
-            self, self.tap.next_exchange(), method, self._target, version, self._headers
+            self,
+            self.tap.next_exchange(),
+            method,
+            self._target,
+            version,
+            self.tap.heads.read(self._headers),
         )
         self._incoming = exchange
         self._exchanges.append(exchange)
@@ -204,6 +214,7 @@ class ClientConnection(asyncio.Protocol):
             self.resume("pipeline")
         if self._exchanges and not self._exchanges[0].done:
             self._exchanges[0].start()
+            self._exchanges[0].flush()
 
     def _broken(self, status: int, code: str, why: str) -> None:
         """Answer what cannot be framed, and read no more from this connection."""

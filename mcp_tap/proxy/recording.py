@@ -13,15 +13,18 @@ from typing import Any, TypeAlias
 from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.core.collect import Collector
 from mcp_tap.core.records import (
+    HTTP_1_1,
     AnyRecord,
     Body,
     Closed,
     Decision,
     Digest,
+    Headers,
     How,
     HttpRequest,
     HttpResponse,
     Leg,
+    Mask,
     Message,
     Noise,
     Sender,
@@ -29,8 +32,8 @@ from mcp_tap.core.records import (
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.sse import SseBlock, SseParser
 from mcp_tap.core.wire import UNPARSED, carrier
+from mcp_tap.net.heads import Head
 
-RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 Emit: TypeAlias = Callable[[AnyRecord, Any], None]
 
 _EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
@@ -51,21 +54,15 @@ class _Way:
         self.collector: Collector | None = None
         self.sse: SseParser | None = None
 
-    def begin(self, headers: RawHeaders, limit: int, *, stream: bool) -> None:
-        """Read from the head how the payload is to be understood."""
-        length = encoding = None
-        for name, value in headers:
-            low = name.lower()
-            if low == b"content-type":
-                self.content_type = value.decode("latin-1").lower()
-            elif low == b"content-length":
-                length = int(value) if value.isdigit() else None
-            elif low == b"content-encoding":
-                encoding = value.decode("latin-1")
-        if encoding:
-            self.decoder = decoder(encoding, limit + 1)
+    def begin(self, head: Head, limit: int, *, stream: bool) -> None:
+        """Learn from the head how the payload is to be understood."""
+        fields = head.fields
+        self.content_type = fields.content_type
+        length = head.content_length()
+        if fields.encoding:
+            self.decoder = decoder(fields.encoding, limit + 1)
             if self.decoder is not None:
-                self.encoding = encoding
+                self.encoding = fields.encoding
                 length = None
         if stream and self.content_type.startswith("text/event-stream"):
             self.sse = SseParser(limit)
@@ -118,14 +115,14 @@ class Recording:
         method: bytes,
         target: bytes,
         version: str,
-        headers: RawHeaders,
+        head: Head,
     ) -> None:
         """Record the head of a request as the client sent it."""
         self.exchanges += 1
         tape.verb = method.decode("latin-1")
-        tape.request.begin(headers, self._limit, stream=False)
+        tape.request.begin(head, self._limit, stream=False)
         path, masked_path = self._redactor.target(target.decode("latin-1"))
-        shown, masked = self._redactor.headers(headers)
+        shown, masked = self._fields(head)
         tape.seq = self.next_seq()
         self._emit(
             HttpRequest(
@@ -136,7 +133,7 @@ class Recording:
                 peer=peer,
                 method=tape.verb,
                 path=path,
-                version=version,
+                version=HTTP_1_1 if version == HTTP_1_1 else version,
                 headers=shown,
                 masked=masked_path + masked if masked_path else masked,
             ),
@@ -144,11 +141,11 @@ class Recording:
         )
 
     def upstream_request_head(
-        self, tape: Tape, t: float, peer: str, method: bytes, target: bytes, headers: RawHeaders
+        self, tape: Tape, t: float, peer: str, method: bytes, target: bytes, head: Head
     ) -> None:
         """Record the head that went upstream instead, where the tap changed it."""
         path, masked_path = self._redactor.target(target.decode("latin-1"))
-        shown, masked = self._redactor.headers(headers)
+        shown, masked = self._fields(head)
         self._emit(
             HttpRequest(
                 seq=self.next_seq(),
@@ -173,13 +170,13 @@ class Recording:
         status: int,
         reason: bytes,
         version: str,
-        headers: RawHeaders,
+        head: Head,
         sender: Sender,
     ) -> None:
         """Record the head of a response."""
         if status >= 200:  # noqa: PLR2004 (an interim response has no payload)
-            tape.response.begin(headers, self._limit, stream=True)
-        shown, masked = self._redactor.headers(headers)
+            tape.response.begin(head, self._limit, stream=True)
+        shown, masked = self._fields(head)
         self._emit(
             HttpResponse(
                 seq=self.next_seq(),
@@ -187,7 +184,7 @@ class Recording:
                 exchange=tape.exchange,
                 status=status,
                 reason=reason.decode("latin-1"),
-                version=version,
+                version=HTTP_1_1 if version == HTTP_1_1 else version,
                 headers=shown,
                 masked=masked,
                 sender=sender,
@@ -255,6 +252,18 @@ class Recording:
             ),
             UNPARSED,
         )
+
+    def _fields(self, head: Head) -> tuple[Headers, list[Mask]]:
+        """Mask the fields of a head; a block that was seen before is not looked at again."""
+        fields = head.fields
+        if fields.shown is None:
+            fields.shown = self._redactor.headers(head.headers)
+        shown, masked = fields.shown
+        at = fields.length_at
+        if at is not None and head.length is not None:
+            shown = shown.copy()
+            shown[at] = (shown[at][0], head.length.decode("latin-1"))
+        return shown, masked
 
     def _data(self, tape: Tape, way: _Way, t: float, data: bytes) -> None:
         way.bytes += len(data)

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Literal, Protocol
 
 from mcp_tap import __version__
@@ -110,7 +111,7 @@ class HttpRun:
         """
         loop = asyncio.get_running_loop()
         settings, target = self._settings, self._target
-        started = loop.time()
+        started = perf_counter()
         wall = datetime.now(UTC)
         guard = Guard(
             hosts=[*settings.allow_host, settings.host], origins=settings.allow_origin

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from mcp_tap.net.guard import Guard
-from mcp_tap.net.heads import RawHeaders
+from mcp_tap.net.heads import Head, HeadReader, RawHeaders, replaced
 from mcp_tap.net.target import Target
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.proxy.recording import Recording
@@ -44,19 +45,22 @@ class Tap:
             notice: takes words for the user.
             extra_headers: fields put into each request upstream.
             upstream_host: `Host` for upstream, where the client's is not kept.
-            started: the loop's time at the run's start.
+            started: `perf_counter()` at the run's start.
         """
         self.target = target
         self.pool = pool
         self.guard = guard
         self.recording = recording
         self.report = report
-        self.extra_headers = extra_headers
-        self.upstream_host = upstream_host
+        self.heads = HeadReader(b"expect")
+        """What is known of the clients' heads."""
+        self.own_heads = HeadReader()
+        self._changes: RawHeaders = list(extra_headers)
+        if upstream_host is not None:
+            self._changes.append((b"Host", upstream_host))
         self.clients: set[ClientConnection] = set()
         self._notice = notice
         self._loop = asyncio.get_running_loop()
-        self._clock = self._loop.time
         self._started = started
         self._connections = 0
         self._exchanges = 0
@@ -64,8 +68,17 @@ class Tap:
         self._said: set[str] = set()
 
     def now(self) -> float:
-        """Seconds since the run's start, to the microsecond."""
-        return round(self._clock() - self._started, 6)
+        """Seconds since the run's start, to the microsecond.
+
+        Not the loop's clock: uvloop's has a resolution of a millisecond.
+        """
+        return round(perf_counter() - self._started, 6)
+
+    def upstream_head(self, head: Head) -> Head:
+        """Give the head to send upstream: the client's own, where nothing is to be changed."""
+        if not self._changes:
+            return head
+        return self.heads.read(replaced(head.headers, self._changes))
 
     def next_exchange(self) -> int:
         """Number a new exchange."""
