@@ -112,17 +112,17 @@ class CaptureReader:
             raise unreadable(Path(self.place), error) from error
 
     def _all(self) -> Iterator[AnyRecord]:
-        stream = self._begin()
-        yield self.header
-        yield from self._records(stream, self._convert)
+        with self._begin() as stream:
+            yield self.header
+            yield from self._decoded(self._whole_lines(stream), self._convert)
         for path in self.parts[1:]:
             self._lines_before += self.line
             self.line = 1
             self.place = path.name
-            stream = open_part(path)
-            header, convert = first_line(read_line(stream, path.name), path.name)
-            self._check_header(header, 1)
-            yield from self._records(stream, convert)
+            with open_part(path) as stream:
+                header, convert = first_line(read_line(stream, path.name), path.name)
+                self._check_header(header, 1)
+                yield from self._decoded(self._whole_lines(stream), convert)
 
     def _begin(self) -> BinaryIO:
         """Give the first part, read to behind its header, and forget what was counted."""
@@ -137,10 +137,6 @@ class CaptureReader:
         self.place, self.line, self._lines_before = self.name, 1, 0
         self.torn, self.clean = None, False
         return stream
-
-    def _records(self, stream: BinaryIO, convert: Convert | None) -> Iterator[AnyRecord]:
-        with stream:
-            yield from self._decoded(self._whole_lines(stream), convert)
 
     def _decoded(self, lines: Iterator[bytes], convert: Convert | None) -> Iterator[AnyRecord]:
         account = self._account

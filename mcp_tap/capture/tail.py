@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from mcp_tap.capture.convert import Convert
 from mcp_tap.capture.lines import (
@@ -86,6 +86,12 @@ class CaptureTail:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _read(self, records: list[AnyRecord]) -> None:
         data = self._file.read(STEP)
