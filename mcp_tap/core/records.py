@@ -61,28 +61,36 @@ class Digest(Struct, frozen=True, kw_only=True):
     """The payload of one direction of an exchange as transferred (chunking undone, not decoded)."""
 
     bytes: int
+    """Number of bytes that passed."""
     sha256: str
+    """Hash of these bytes, in hex."""
 
 
 class Sse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The fields of a server-sent event beside its data."""
 
     id: str | None = None
+    """The event's `id` field."""
     event: str | None = None
+    """The event's `event` field."""
     retry: str | None = None
+    """The event's `retry` field."""
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     """One line of a capture."""
 
     seq: int
+    """Number of the record within the run; the header has 0, the next record 1."""
     t: float
+    """Seconds since the run's start, on a clock that never runs backwards."""
 
 
 class Header(Record, frozen=True, kw_only=True, tag="header"):
     """First line of every part of a run."""
 
     format: int
+    """Version of the capture format (`FORMAT`)."""
     tool: str
     """`mcp-tap/VERSION`"""
     run: str
@@ -90,14 +98,20 @@ class Header(Record, frozen=True, kw_only=True, tag="header"):
     started: str
     """Wall-clock start of the run, RFC 3339, UTC."""
     transport: Literal["http", "stdio"]
+    """What the tap listened to."""
     upstream: str
     """URL (query and userinfo masked) or command line."""
     listen: str = ""
+    """Address the tap listened on."""
     label: str | None = None
+    """Name the user gave the run."""
     part: int = 1
+    """Number of the file within the run; a further part repeats the header, with the `seq` and `t`
+    of the record before it."""
     redaction: list[str] = []
     """The masks in force: `default` and each `--redact` specification."""
     max_body: int | None = None
+    """Bytes of a payload that are recorded at most; None: all."""
     key: str | None = None
     """Fingerprint of the masking key: equal fingerprints mean that tags can be compared."""
 
@@ -106,44 +120,65 @@ class HttpRequest(Record, frozen=True, kw_only=True, tag="http_request"):
     """The head of a request."""
 
     exchange: int
+    """Number of the exchange within the run."""
     conn: int
     """Number of the client's TCP connection within the run."""
     peer: str
     """Address of the client without its port."""
     method: str
+    """HTTP method, as spelled."""
     path: str
     """Request target, raw."""
     headers: Headers
+    """Header fields in wire order and spelling, duplicates kept."""
     version: str = HTTP_1_1
+    """HTTP version."""
     leg: Leg | None = None
     """Set only where the two legs differ, since the tap changed something."""
     masked: list[Mask] = []
+    """What was masked in it."""
     replaces: int | None = None
+    """`seq` of the record this one took the place of."""
 
 
 class HttpResponse(Record, frozen=True, kw_only=True, tag="http_response"):
     """The head of a response."""
 
     exchange: int
+    """Number of the exchange within the run."""
     status: int
+    """HTTP status."""
     headers: Headers
+    """Header fields in wire order and spelling, duplicates kept."""
     reason: str = ""
+    """Reason phrase."""
     version: str = HTTP_1_1
+    """HTTP version."""
     sender: Sender = "server"
+    """`server`, or `tap` where the answer is the tap's own."""
     leg: Leg | None = None
+    """Set only where the two legs differ."""
     masked: list[Mask] = []
+    """What was masked in it."""
     replaces: int | None = None
+    """`seq` of the record this one took the place of."""
 
 
 class Payload(Record, frozen=True, kw_only=True):
     """What `Message`, `Body`, `Noise` and `Stderr` share: who wrote which bytes."""
 
     sender: Sender
+    """Who wrote it."""
     exchange: int | None = None
+    """Number of the exchange it passed in; None on stdio."""
     body: Raw | UnsetType = UNSET
+    """The bytes, where they are strict JSON on one line: spliced in as they came."""
     text: str | None = None
+    """The bytes, where they are other valid UTF-8."""
     b64: bytes | None = None
+    """The bytes in base64, where they are anything else."""
     sse: Sse | None = None
+    """The server-sent event it was the data of."""
     encoding: str | None = None
     """Content-Encoding that was undone for this copy."""
     truncated: bool = False
@@ -153,8 +188,11 @@ class Payload(Record, frozen=True, kw_only=True):
     sha256: str | None = None
     """Of the whole payload, where truncated."""
     leg: Leg | None = None
+    """Set only where the two legs differ."""
     masked: list[Mask] = []
+    """What was masked in it."""
     replaces: int | None = None
+    """`seq` of the record this one took the place of."""
 
     def payload(self) -> bytes:
         """Give back the bytes of the carrier."""
@@ -174,6 +212,7 @@ class Body(Payload, frozen=True, kw_only=True, tag="body"):
     """A payload that is no JSON-RPC message: metadata, text, a form post, a cut SSE event."""
 
     content_type: str | None = None
+    """Media type it was sent as."""
 
 
 class Noise(Payload, frozen=True, kw_only=True, tag="noise"):
@@ -188,9 +227,13 @@ class Closed(Record, frozen=True, kw_only=True, tag="closed"):
     """How an exchange ended, and proof of what passed."""
 
     exchange: int
+    """Number of the exchange within the run."""
     how: How
+    """What ended it."""
     request: Digest
+    """What the client sent."""
     response: Digest
+    """What the server sent."""
     sent: float | None = None
     """`t` at which the request's head went upstream."""
     first_byte: float | None = None
@@ -205,24 +248,33 @@ class Decision(Record, frozen=True, kw_only=True, tag="decision"):
     """What a hook, or the tap itself, did and why."""
 
     hook: str
+    """Name of the hook; `tap` for the tap itself."""
     verdict: str
+    """What it decided."""
     why: str
+    """Why it decided so."""
     exchange: int | None = None
+    """Number of the exchange it was about."""
     entry: str | None = None
+    """Name of the script entry that answered."""
 
 
 class Gap(Record, frozen=True, kw_only=True, tag="gap"):
     """`lost` records up to and including this `seq` are not in the file."""
 
     lost: int
+    """How many; 0 says only that the line before this one is a fragment."""
     why: str
+    """What kept them from the file."""
 
 
 class Footer(Record, frozen=True, kw_only=True, tag="footer"):
     """Last line of a run that ended cleanly."""
 
     exchanges: int
+    """Exchanges the run saw."""
     lost: int = 0
+    """Records that are not in the file."""
     how: str = "end"
     """`end`, `signal` or `child` (the command it ran with ended)."""
 
