@@ -28,6 +28,7 @@ import msgspec
 from mcp_tap.capture.store import new_path
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.looks import ViewName, make_view
+from mcp_tap.cli.values import LOOPBACK
 from mcp_tap.core.text import plural
 from mcp_tap.errors import TapError, UsageError
 from mcp_tap.proxy.run import HttpRun
@@ -208,7 +209,8 @@ def _write_ready(path: Path, url: str, capture: Path) -> None:
 def _port_taken(error: TapError, settings: TapSettings) -> TapError:
     """Add to the error the command with a port that is free."""
     free = _free_port(settings.host, settings.port)
-    listen = str(free) if settings.host == TapSettings.host else f"{settings.host}:{free}"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    listen = str(free) if host == LOOPBACK else f"{host}:{free}"
     return UsageError(
         error.code,
         error.what,

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from mcp_tap.cli.common import Output
+from mcp_tap.cli.main import run
+
+
+@pytest.fixture
+def jobs(monkeypatch, tmp_path):
+    """Catch what the command would run."""
+    from mcp_tap.cli import serve
+
+    monkeypatch.chdir(tmp_path)
+    caught = []
+    monkeypatch.setattr(serve, "main", lambda job, out: caught.append(job) or 0)
+    return caught
+
+
+WORDS = """
+    -l [::1]:0 -H X-A:1 --header X-B:two --host upstream --insecure --cacert ca.pem
+    --ready-file r.json --allow-host h --allow-origin * --view none -w run.jsonl
+    --label shop --max-body 1k --rotate 2MiB --sync --redact key:a --redact key:b
+    --no-default-redaction --redact-key key
+"""
+
+
+def test_options_become_settings(jobs):
+    words = WORDS.split()
+    assert run(["http", "https://example.com/mcp", *words, "--", sys.executable, "-x"]) == 0
+    job, settings = jobs[0], jobs[0].settings
+    assert settings.upstream == "https://example.com/mcp"
+    assert (settings.host, settings.port) == ("::1", 0)
+    assert settings.headers == [("X-A", "1"), ("X-B", "two")]
+    assert settings.host_header == "upstream"
+    assert settings.insecure
+    assert settings.cacert == "ca.pem"
+    assert (settings.allow_host, settings.allow_origin) == (["h"], ["*"])
+    assert (settings.max_body, settings.rotate, settings.sync) == (1024, 2 << 20, True)
+    assert settings.redact == ["key:a", "key:b"]
+    assert not settings.default_redaction
+    assert (settings.redact_key, settings.label) == ("key", "shop")
+    assert (job.write, job.ready_file, job.view) == ("run.jsonl", "r.json", "none")
+    assert job.child == [sys.executable, "-x"]
+
+
+def test_defaults_are_those_of_the_tap(jobs):
+    from mcp_tap.cli.serve import Job
+    from mcp_tap.proxy.settings import TapSettings
+
+    assert run(["http", "http://localhost:1/mcp"]) == 0
+    settings = TapSettings(upstream="http://localhost:1/mcp")
+    assert jobs == [Job(settings=settings, view="text")]
+
+
+class Terminal:
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("wanted", "where", "view"),
+    [
+        (None, "terminal", "console"),
+        (None, "ci", "text"),
+        (None, "pipe", "text"),
+        (None, "beside a child", "text"),
+        ("console", "ci", "console"),
+        ("console", "pipe", "text"),
+        ("none", "terminal", "none"),
+        ("text", "terminal", "text"),
+    ],
+)
+def test_console_needs_a_terminal_of_its_own(monkeypatch, wanted, where, view):
+    from mcp_tap.cli import http
+
+    monkeypatch.setenv("CI", "1" if where == "ci" else "")
+    if where != "pipe":
+        monkeypatch.setattr(sys, "stdin", Terminal())
+        monkeypatch.setattr(sys, "stdout", Terminal())
+    assert (
+        http._wanted_view(wanted, Output(quiet=True), beside_child=where == "beside a child")
+        == view
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        (["http://x/", "--", "no-such-thing"], "there is no command no-such-thing"),
+        (["http://x/", "--"], "nothing stands after --"),
+        (["http://x/", "pytest"], "a command to run stands after --"),
+        (["http://x/", "--view", "console", "--", "true"], "both want the terminal"),
+        (["x"], "error[bad-upstream]"),
+        (["http://x/", "-H", "novalue"], "--header: a header is written 'Name: value'"),
+        (["http://x/", "--max-body", "lots"], "--max-body: 'lots' is not a size"),
+        (["http://x/", "--view", "gui"], "--view: 'gui' is not one of"),
+    ],
+)
+def test_what_cannot_be_run_is_told_before_anything_is_made(jobs, capsys, args, text):
+    assert run(["http", *args]) == 2
+    assert text in capsys.readouterr().err
+    assert jobs == []
+
+
+def test_open_doors_are_warned_of(jobs, capsys):
+    run(["http", "http://x/", "-l", "0.0.0.0:1", "--allow-host", "*", "--allow-origin", "*"])
+    err = capsys.readouterr().err
+    assert "warning: listening on 0.0.0.0: other machines" in err
+    assert "warning: any web page in your browser" in err
+    run(["http", "http://x/", "-l", "localhost:1"])
+    assert capsys.readouterr().err == ""
+
+
+def test_project_file_may_not_send_headers(jobs, tmp_path, capsys):
+    (tmp_path / "mcp-tap.toml").write_text('[http]\nheader = ["A: b"]\n')
+    assert run(["http", "http://x/"]) == 2
+    assert "error[setting-not-trusted]" in capsys.readouterr().err
