@@ -79,17 +79,14 @@ class Redactor:
         self._values: list[re.Pattern[str]] = []
         for spec in specs:
             self._add(spec)
+        self.touches_bodies = bool(self._keys or self._paths or self._values)
+        """A specification asks for values inside JSON-RPC messages."""
         self._cache: dict[tuple[bytes, bytes], tuple[str, Mask]] = {}
 
     @property
     def fingerprint(self) -> str:
         """Public name of the key: tags under equal fingerprints can be compared."""
         return self.tag("mcp-tap key fingerprint")
-
-    @property
-    def touches_bodies(self) -> bool:
-        """A specification asks for values inside JSON-RPC messages."""
-        return bool(self._keys or self._paths or self._values)
 
     def tag(self, value: str) -> str:
         """Tag a value: 16 hex digits, equal for equal values."""

@@ -21,6 +21,7 @@ _NEVER_NAMED = frozenset({b"content-length", b"host", b"transfer-encoding"})
 """Connection cannot take these out of a message: its framing and target depend on them."""
 
 _REMEMBERED = 512
+_MOST_DIGITS = 20
 _LENGTH = b"content-length"
 
 
@@ -108,7 +109,8 @@ class Head:
 
     def content_length(self) -> int | None:
         """Bytes of the body, where the head says so."""
-        return int(self.length) if self.length is not None and self.length.isdigit() else None
+        length = self.length.strip() if self.length is not None else b""
+        return int(length) if length.isdigit() and len(length) < _MOST_DIGITS else None
 
     def block(self) -> bytes:
         """Write the lines to pass on, without the empty line."""
@@ -121,25 +123,35 @@ class HeadReader:
     def __init__(self, *drop: bytes) -> None:
         """Leave the fields `drop` (lower case) out of what is passed on, beside hop-by-hop ones."""
         self._drop = HOP_BY_HOP | frozenset(drop)
-        self._seen: dict[tuple[tuple[bytes, bytes], ...], Fields] = {}
+        self._blocks: dict[tuple[tuple[bytes, bytes], ...], Fields] = {}
+        self._exact: dict[tuple[tuple[bytes, bytes], ...], tuple[Fields, bytes | None]] = {}
 
     def read(self, headers: RawHeaders) -> Head:
         """Read the fields of a message."""
+        exact = tuple(headers)
+        seen = self._exact.get(exact)
+        if seen is None:
+            if len(self._exact) >= _REMEMBERED:
+                self._exact.clear()
+            seen = self._exact[exact] = self._read(headers)
+        return Head(headers, *seen)
+
+    def _read(self, headers: RawHeaders) -> tuple[Fields, bytes | None]:
         length = None
-        key = headers
+        block = headers
         for index, (name, value) in enumerate(headers):
-            if len(name) == 14 and name.lower() == _LENGTH:  # noqa: PLR2004 (spares lower())
+            if name.lower() == _LENGTH:
                 length = value
-                key = headers.copy()
-                key[index] = (name, b"")
+                block = headers.copy()
+                block[index] = (name, b"")
                 break
-        memo = tuple(key)
-        fields = self._seen.get(memo)
+        memo = tuple(block)
+        fields = self._blocks.get(memo)
         if fields is None:
-            if len(self._seen) >= _REMEMBERED:
-                self._seen.clear()
-            fields = self._seen[memo] = Fields(memo, self._drop)
-        return Head(headers, fields, length)
+            if len(self._blocks) >= _REMEMBERED:
+                self._blocks.clear()
+            fields = self._blocks[memo] = Fields(memo, self._drop)
+        return fields, length
 
 
 def request_head(method: bytes, target: bytes, head: Head) -> bytes:

@@ -166,7 +166,7 @@ class UpstreamConnection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a field of the head; trailers are dropped, being hop by hop for our framing."""
         if not self._headers_done:
-            self._headers.append((name, value.strip(b" \t")))
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Hand the head over."""

@@ -30,6 +30,37 @@ WAITING_BODY = 256 << 10
 class HttpExchange:
     """A request and its response.  Implements `net.upstream.ResponseSink`."""
 
+    __slots__ = (
+        "_asked_at",
+        "_connecting",
+        "_first_byte",
+        "_held",
+        "_kept",
+        "_kept_size",
+        "_out",
+        "_out_chunked",
+        "_reply",
+        "_reply_how",
+        "_sent",
+        "_started",
+        "_up",
+        "_upstream",
+        "_waiting",
+        "_waiting_size",
+        "chunked",
+        "client",
+        "done",
+        "head",
+        "keep_alive",
+        "method",
+        "request_done",
+        "responding",
+        "tap",
+        "tape",
+        "target",
+        "version",
+    )
+
     def __init__(
         self,
         client: ClientConnection,
@@ -61,17 +92,17 @@ class HttpExchange:
         self._kept: list[bytes] = []
         self._kept_size = 0
         self._reply: Reply | None = None
+        self._reply_how: How = "refused"
         self._out: list[bytes] = []
         self._out_chunked = False
         self._sent: float | None = None
         self._first_byte: float | None = None
         self._held = 0.0
         self._asked_at = 0.0
-        t = self.tap.now()
         self.tap.report(
             self.tap.recording.request_head,
             self.tape,
-            t,
+            self.tap.t,
             client.peer,
             method,
             target,
@@ -93,7 +124,7 @@ class HttpExchange:
             return
         if self.head.fields.expect and not self.request_done:
             self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self._asked_at = self.tap.now()
+        self._asked_at = self.tap.t
         connection = self.tap.pool.take()
         if connection is not None:
             self._send_on(connection)
@@ -104,7 +135,7 @@ class HttpExchange:
         """Take body bytes from the client."""
         if self.done:
             return
-        self.tap.report(self.tap.recording.request_data, self.tape, self.tap.now(), data)
+        self.tap.report(self.tap.recording.request_data, self.tape, self.tap.t, data)
         if not self.responding and self._kept_size < KEPT_FOR_REPLY:
             self._kept.append(data)
             self._kept_size += len(data)
@@ -124,7 +155,7 @@ class HttpExchange:
         if self.done:
             return
         self.request_done = True
-        self.tap.report(self.tap.recording.request_end, self.tape, self.tap.now())
+        self.tap.report(self.tap.recording.request_end, self.tape, self.tap.t)
         if self.chunked:
             (self._waiting if self._upstream is None else self._up).append(b"0\r\n\r\n")
         self._answer_if_due()
@@ -134,7 +165,7 @@ class HttpExchange:
         if self.responding or self.done or self._reply is not None:
             return
         self._reply = make_reply(status, code, why)
-        self._reply_how: How = how
+        self._reply_how = how
         self.tap.refused(self, code, why)
         self._answer_if_due()
 
@@ -143,11 +174,14 @@ class HttpExchange:
         try:
             connection = await self.tap.pool.connect()
         except TimeoutError:
+            self.tap.now()
             self._down(504, "upstream-timeout", f"no connection to {target.url} in time", "timeout")
         except OSError as error:
+            self.tap.now()
             words = error.strerror or str(error) or type(error).__name__
             self._down(502, "upstream-down", f"no answer from {target.url}: {words}")
         else:
+            self.tap.now()
             if self.done:
                 self.tap.pool.put_back(connection)
             else:
@@ -160,7 +194,7 @@ class HttpExchange:
 
     def _send_on(self, connection: UpstreamConnection) -> None:
         tap = self.tap
-        self._sent = now = tap.now()
+        self._sent = now = tap.t
         self._held = round(now - self._asked_at, 6)
         head = tap.upstream_head(self.head)
         if head is not self.head:
@@ -242,6 +276,7 @@ class HttpExchange:
 
     def upstream_lost(self, why: str) -> None:
         """Let the client see the cut: its stream breaks too, never a clean end."""
+        self.tap.now()
         self._upstream = None
         if self.responding:
             self.upstream_flush()
@@ -282,7 +317,7 @@ class HttpExchange:
         self.responding = True
         self.keep_alive = self.keep_alive and self.request_done
         tap = self.tap
-        now = tap.now()
+        now = tap.t
         tap.report(
             tap.recording.response_head,
             self.tape,
@@ -302,7 +337,7 @@ class HttpExchange:
     def _finish(self, how: How, why: str | None = None, *, sender_is_tap: bool = False) -> None:
         self.done = True
         tap = self.tap
-        now = tap.now()
+        now = tap.t
         if self._connecting is not None:
             self._connecting.cancel()
         if self._upstream is not None:

@@ -87,6 +87,7 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what came; exchanges are started and fed from the parser's callbacks."""
+        self.tap.now()
         self._parse(data)
         if self._exchanges:
             self._exchanges[0].flush()
@@ -116,6 +117,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """End what was under way."""
         self._closing = True
+        self.tap.now()
         self.tap.client_left(self)
         self.drop("client_gone", None)
 
@@ -162,7 +164,7 @@ class ClientConnection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a field; trailers are dropped, being hop by hop for our framing."""
         if not self._head_done:
-            self._headers.append((name, value.strip(b" \t")))
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Start the exchange, or let it wait for the one before it."""

@@ -37,7 +37,6 @@ from mcp_tap.net.heads import Head
 Emit: TypeAlias = Callable[[AnyRecord, Any], None]
 
 _EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
-_JSONRPC_KEYS = ("jsonrpc", "method", "result")
 
 
 class _Way:
@@ -297,6 +296,16 @@ class Recording:
             return
         payload = collector.kept()
         truncated = collector.truncated
+        if whole and not truncated and way.encoding is None and not self._redactor.touches_bodies:
+            fields, value = carrier(payload)
+            if _is_message(value):  # what nearly all payloads are, without detours
+                self._emit(
+                    Message(
+                        seq=self.next_seq(), t=t, sender=sender, exchange=tape.exchange, **fields
+                    ),
+                    value,
+                )
+                return
         stopped = way.decoder is not None and way.decoder.stopped
         facts: dict[str, Any] = {}
         if truncated or stopped or not whole:
@@ -374,5 +383,5 @@ class Recording:
 
 def _is_message(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(key in value for key in _JSONRPC_KEYS)
+        return "jsonrpc" in value or "method" in value or "result" in value
     return isinstance(value, list)

@@ -182,6 +182,7 @@ class HttpRun:
         if self._ticker is not None:
             self._ticker.cancel()
         self._server.close()
+        self._tap.now()
         for client in [*self._tap.clients]:
             client.shut()
         try:

@@ -52,6 +52,8 @@ class Tap:
         self.guard = guard
         self.recording = recording
         self.report = report
+        self.t = 0.0
+        """When the bytes that are being worked on came."""
         self.heads = HeadReader(b"expect")
         """What is known of the clients' heads."""
         self.own_heads = HeadReader()
@@ -68,11 +70,13 @@ class Tap:
         self._said: set[str] = set()
 
     def now(self) -> float:
-        """Seconds since the run's start, to the microsecond.
+        """Read the clock: seconds since the run's start, to the microsecond; kept in `t`.
 
-        Not the loop's clock: uvloop's has a resolution of a millisecond.
+        Read once for all that one read from a socket brings.  Not the loop's clock: uvloop's has a
+        resolution of a millisecond.
         """
-        return round(perf_counter() - self._started, 6)
+        self.t = round(perf_counter() - self._started, 6)
+        return self.t
 
     def upstream_head(self, head: Head) -> Head:
         """Give the head to send upstream: the client's own, where nothing is to be changed."""
@@ -97,7 +101,7 @@ class Tap:
 
     def refused(self, exchange: HttpExchange, code: str, why: str) -> None:
         """Record that the tap itself answers, and say the first of each kind."""
-        self.report(self.recording.decision, exchange.tape, self.now(), "tap", code, why)
+        self.report(self.recording.decision, exchange.tape, self.t, "tap", code, why)
         if code not in self._said:
             self._said.add(code)
             self._notice(f"{code}: {why}")
