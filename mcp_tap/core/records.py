@@ -205,7 +205,8 @@ class Payload(Record, frozen=True, kw_only=True):
 
 class Message(Payload, frozen=True, kw_only=True, tag="message"):
     """One JSON-RPC message, or what stands where one must: a POST body, a JSON response, an SSE
-    event's data, a stdio line."""
+    event's data, a stdio line.
+    """
 
 
 class Body(Payload, frozen=True, kw_only=True, tag="body"):
@@ -229,7 +230,8 @@ class Closed(Record, frozen=True, kw_only=True, tag="closed"):
     exchange: int
     """Number of the exchange within the run."""
     how: How
-    """What ended it."""
+    """What ended it.  `refused`: the tap answered itself (guard, framing); `upstream_down`: there was
+    no connection; `upstream_cut`: the upstream ended a message in its middle, or never answered."""
     request: Digest
     """What the client sent."""
     response: Digest

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from cogapp import Cog
+
+from mcp_tap.core import records
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "capture-format.md"
+
+
+def script():
+    spec = importlib.util.spec_from_file_location("capture_format", ROOT / "docs/capture_format.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TABLES = script()
+STRUCTS = {
+    **TABLES.kinds(),
+    "(every)": records.Record,
+    "(payload)": records.Payload,
+    **{struct.__name__: struct for struct in TABLES.HELPERS},
+}
+
+
+@pytest.mark.parametrize("name", STRUCTS)
+def test_every_kind_and_field_is_described(name):
+    assert STRUCTS[name].__doc__
+    undescribed = [field for field, _, text in TABLES.fields(STRUCTS[name]) if not text]
+    assert not undescribed, f"{name}: give {undescribed} a docstring in core/records.py"
+
+
+@pytest.mark.parametrize("kind", TABLES.kinds())
+def test_no_field_of_a_kind_is_left_out(kind):
+    struct = TABLES.kinds()[kind]
+    shown = {name for base in struct.__mro__ if base.__module__ == records.__name__
+             for name, _, _ in TABLES.fields(base)}  # fmt: skip
+    assert shown == set(struct.__struct_fields__)
+
+
+def test_the_page_is_what_the_structs_say(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert Cog().main(["cog", "--check", str(PAGE)]) == 0, (
+        f"run: python -m cogapp -r {PAGE.relative_to(ROOT)}"
+    )
+
+
+def test_the_page_names_the_format_that_is_written():
+    assert f"The header's `format` is {records.FORMAT}." in PAGE.read_text()
