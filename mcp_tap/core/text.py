@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
@@ -48,6 +49,23 @@ def safe(text: str) -> str:
     return _CONTEXTUAL.sub(lambda m: _spelled(m[1]) if m[1] else m[0], out)
 
 
+def json_safe(data: bytes) -> bytes:
+    """Escape in JSON what a terminal would obey, hide or reorder; its meaning stays the same."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    return data.decode().translate(_json_table).encode()
+
+
+def _spelled_in_json(ch: str) -> str:
+    if ch in "\n\r\t":
+        return ch  # between the tokens; inside of strings JSON has no such character
+    n = ord(ch)
+    if n < 0x10000:
+        return f"\\u{n:04x}"
+    n -= 0x10000
+    return f"\\u{0xD800 + (n >> 10):04x}\\u{0xDC00 + (n & 0x3FF):04x}"
+
+
 def _spelled(ch: str) -> str:
     short = _SHORT.get(ch)
     if short is not None:
@@ -70,13 +88,18 @@ def _hurts(ch: str) -> bool:
 class _Table(dict[int, str | int]):
     """A translation table that decides about a character when it first meets it."""
 
+    def __init__(self, spell: Callable[[str], str]) -> None:
+        super().__init__()
+        self._spell = spell
+
     def __missing__(self, n: int) -> str | int:
         ch = chr(n)
-        self[n] = found = _spelled(ch) if _hurts(ch) else n
+        self[n] = found = self._spell(ch) if _hurts(ch) else n
         return found
 
 
-_table = _Table()
+_table = _Table(_spelled)
+_json_table = _Table(_spelled_in_json)
 
 
 def fingerprint(state: str, mark: str = "…") -> str:

@@ -11,6 +11,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from mcp_tap.core.text import cut, pad, width
+
 Piece: TypeAlias = tuple[str, str]
 Row: TypeAlias = list[Piece]
 
@@ -51,6 +53,23 @@ class Look(Struct, frozen=True, kw_only=True):
         """Show a record's time within its minute, with milliseconds: `07.218`."""
         at = (self.start or datetime(1, 1, 1)) + timedelta(seconds=t)  # noqa: DTZ001 - counts from 0
         return f"{at.second:02d}.{at.microsecond // 1000:03d}"
+
+
+def fit(row: Row, cells: int, mark: str = "..") -> Row:
+    """Make a row exactly `cells` wide: cut with `mark`, or filled with blanks."""
+    room = cells - sum(width(text) for text, _ in row)
+    if room >= 0:
+        return [*row, (" " * room, "")]
+    out: Row = []
+    room = cells - width(mark)
+    for text, style in row:
+        wide = width(text)
+        if wide > room:
+            out.append((pad(cut(text, room, ""), room) + mark, style))
+            break
+        out.append((text, style))
+        room -= wide
+    return out
 
 
 def text_of(row: Row) -> str:

@@ -2,8 +2,8 @@
 
 Adding fields keeps `VERSION`; renaming, removing or changing the meaning of one does not.  The
 schema in docs/show.schema.json is made from these structs (`schema()`), and docs/show-json.md is
-tested against them.  Wire text stands here as it came: JSON escapes what a terminal would obey.
-No `requestState` is in it, only its size and SHA-256.
+tested against them.  Wire text stands here as it came; what a terminal would
+obey is escaped, as JSON can.  No `requestState` is in it, only its size and SHA-256.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from mcp_tap.core.model import (
     Round,
 )
 from mcp_tap.core.records import Header, How, Sender
+from mcp_tap.core.text import json_safe
 
 VERSION: Final = 1
 
@@ -257,7 +258,7 @@ def exchange_doc(exchange: Exchange) -> ExchangeDoc:
 
 def encode(doc: CallDoc | ExchangeDoc) -> bytes:
     """Render a part of the document on one line."""
-    return msgspec.json.encode(doc)
+    return json_safe(msgspec.json.encode(doc))
 
 
 def show_document(
@@ -274,7 +275,7 @@ def show_document(
 
 def document_bytes(document: dict[str, Any], *, indent: int | None = 2) -> bytes:
     """Render the document, over several lines unless `indent` is None."""
-    raw = msgspec.json.encode(document)
+    raw = json_safe(msgspec.json.encode(document))
     return raw if indent is None else msgspec.json.format(raw, indent=indent)
 
 

@@ -6,7 +6,6 @@ from typing import Final
 
 from rich.color import ColorSystem
 from rich.style import Style
-from rich.text import Text
 
 from mcp_tap.views.look import STYLES, Row, text_of
 
@@ -29,29 +28,26 @@ class Painter:
 
     def __init__(self, *, color: bool) -> None:
         # Sixteen colours only: the person's own palette decides what is readable.
-        self._around = {
-            name: tuple(style.render(_MARK, color_system=ColorSystem.STANDARD).split(_MARK))
-            for name, style in THEME.items()
-        }
         self.color = color
+        self._around = {name: _around(style) for name, style in THEME.items()}
+        chosen = Style(reverse=True)
+        self._chosen = {name: _around(style + chosen) for name, style in THEME.items()}
 
     def line(self, row: Row) -> str:
-        """Render a row, with its line break."""
+        """Render a row for a stream, with its line break."""
+        return (self.cells(row) if self.color else text_of(row)).rstrip() + "\n"
+
+    def cells(self, row: Row, *, chosen: bool = False) -> str:
+        """Render a row as it is, blanks and all; a chosen one stands out."""
         if not self.color:
-            return text_of(row) + "\n"
-        out = []
-        for text, style in row:
-            before, after = self._around[style]
-            out.append(f"{before}{text}{after}")
-        return "".join(out).rstrip() + "\n"
+            return "".join(text for text, _ in row)
+        around = self._chosen if chosen else self._around
+        return "".join(f"{around[s][0]}{text}{around[s][1]}" for text, s in row)
 
 
-def rich_text(row: Row, *, style: str | Style = "") -> Text:
-    """Give a row as rich text that neither wraps nor grows."""
-    text = Text(style=style, no_wrap=True, overflow="crop", end="")
-    for piece, name in row:
-        text.append(piece, THEME[name])
-    return text
+def _around(style: Style) -> tuple[str, str]:
+    before, after = style.render(_MARK, color_system=ColorSystem.STANDARD).split(_MARK)
+    return before, after
 
 
 assert set(THEME) == set(STYLES)

@@ -21,7 +21,7 @@ from mcp_tap.views.base import Change
 from mcp_tap.views.listing import exchange_rows
 from mcp_tap.views.look import ASCII, LINES, Look, Row
 from mcp_tap.views.paint import Painter
-from mcp_tap.views.timeline import answer_row, ask_row, call_row, fault_rows
+from mcp_tap.views.timeline import answer_row, ask_row, asking_row, call_row, fault_rows
 from mcp_tap.views.words import split
 
 _MOST_UNWRITTEN: Final = 10_000
@@ -70,7 +70,7 @@ class Teller:
         for round_ in call.rounds:
             new = [a for a in round_.asks if (round_.number, a.key) not in told.asked]
             if new:
-                yield call_row(call, self.look, now=now, extra=None)
+                yield asking_row(call, round_, self.look)
             for ask in new:
                 told.asked.add((round_.number, ask.key))
                 yield ask_row(ask)
@@ -83,7 +83,7 @@ class Teller:
                     yield [(front, "dim"), (first[15:], style), words]
 
     def _last(self, call: Call, now: float) -> Iterator[Row]:
-        row = call_row(call, self.look, now=now, extra=None)
+        row = call_row(call, self.look, now=now, extra=None, at=call.end)
         if whose := split(call):
             row.append((f"  ({whose})", "dim"))
         yield row

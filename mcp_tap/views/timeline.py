@@ -30,7 +30,13 @@ INDENT: Final = " " * 15
 
 
 def call_row(
-    call: Call, look: Look, *, now: float | None = None, extra: int | None = 0, marker: str = ""
+    call: Call,
+    look: Look,
+    *,
+    now: float | None = None,
+    extra: int | None = 0,
+    marker: str = "",
+    at: float | None = None,
 ) -> Row:
     """Lay a call out in the columns of `HEADING`.
 
@@ -40,12 +46,26 @@ def call_row(
         now: for the time a running call has taken.
         extra: cells to widen the name's column by; None lets a long name push the rest aside.
         marker: stands before the number.
+        at: time to show in place of its beginning.
     """
     number = f"{marker}{call.number}"
     return [
-        *_front(look.clock(call.t), number, call.method, call.name or "", extra),
+        *_front(
+            look.clock(call.t if at is None else at), number, call.method, call.name or "", extra
+        ),
         (pad(marks(call, look.glyphs), 8), ""),
         *_back(state(call), duration(call, now)),
+    ]
+
+
+def asking_row(call: Call, round_: Round, look: Look) -> Row:
+    """Lay a call out as it stood when a round of it asked, whatever came after."""
+    signs = look.glyphs.join.join(["?"] * (round_.number - 1) + ["_"])
+    at = round_.asks[0].t if round_.asks else round_.t
+    return [
+        *_front(look.clock(at), str(call.number), call.method, call.name or "", None),
+        (pad(signs if len(signs) <= 7 else f"{round_.number - 1}?{look.glyphs.join}_", 8), ""),
+        ("asks the client", "wait"),
     ]
 
 
@@ -64,7 +84,10 @@ def exchange_row(
     if outcome == "open" and exchange.verb == "GET":
         sign = look.glyphs.stream * 3
     end = exchange.end
-    time = took(end - exchange.t) if end is not None else running((now or 0) - exchange.t)
+    if end is not None:
+        time = took(max(0.0, end - exchange.t))
+    else:
+        time = "" if now is None else running(max(0.0, now - exchange.t))
     return [
         *_front(look.clock(exchange.t), "", what, name, extra),
         (pad(sign, 8), ""),
@@ -159,7 +182,7 @@ def fault_rows(call: Call) -> Iterator[Row]:
     """Say what went wrong in a call, and whom it waits for."""
     if call.fault:
         yield [(f"{INDENT}x ", "bad"), (fault_words(call.fault), "")]
-    if waits := awaited(call):
+    if call.kind != "stream" and (waits := awaited(call)):
         yield [(f"{INDENT}_ ", "wait"), (waits, "")]
     last = call.rounds[-1] if call.rounds else None
     if call.outcome == "unlinked" and last:

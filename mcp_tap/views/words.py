@@ -63,7 +63,7 @@ STATES: Final = {
 def duration(call: Call, now: float | None) -> str:
     """Say how long a call took, or has been running by `now`."""
     if call.end is not None:
-        return took(call.end - call.t)
+        return took(max(0.0, call.end - call.t))
     return "" if now is None else running(max(0.0, now - call.t))
 
 

@@ -1,0 +1,260 @@
+"""The console's screen as rows: 80 columns are a list over a call, 160 a list beside it.
+
+Every row is exactly as wide as the screen.  Nothing is drawn that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from mcp_tap.core.filters import help_text
+from mcp_tap.core.model import Call, Exchange
+from mcp_tap.core.text import plural, safe, size, width
+from mcp_tap.views.base import Change
+from mcp_tap.views.console_state import ConsoleState
+from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows
+from mcp_tap.views.look import Row, fit
+from mcp_tap.views.timeline import HEADING, call_row, exchange_row
+
+WIDE: Final = 120
+_LIST: Final = 80
+_KEYS: Final = (
+    ("/", "filter"), ("enter", "open"), ("y", "copy"), ("space", "pause"), ("?", "help"),
+    ("q", "quit"),
+)  # fmt: skip
+_HELP: Final = """\
+j k  up down    move            g G  home end    first, last (G follows the newest)
+enter  esc      into the call, and back
+/               filter; enter applies, esc leaves it
+y               copy the call as JSON (through the terminal)
+space           let the list stand still, and go on
+q               quit
+
+ROUNDS   ? asked and answered   _ waiting   * final   x error   . open   / cancelled   = stream
+"""
+
+
+class Line(list[tuple[str, str]]):
+    """A row of the screen; `chosen` says that the selected call is in its first `cells` cells."""
+
+    chosen: int = 0
+
+
+def screen(state: ConsoleState, columns: int, lines: int) -> list[Row]:
+    """Draw the whole screen: `lines` rows of `columns` cells."""
+    more = state.look.glyphs.more
+    top: list[Row] = [_header(state, columns)]
+    bottom = list(_bottom(state, columns))
+    room = max(1, lines - len(top) - len(bottom))
+    if state.help:
+        body = list(_help())
+    elif columns >= WIDE:
+        body = list(_beside(state, columns, room))
+    elif state.open:
+        body = list(_scrolled(state, _call(state, columns - 1), room))
+    else:
+        body = list(_above(state, columns, room))
+    body += [[] for _ in range(room - len(body))]
+    rows = [*top, *body[:room], *bottom]
+    return [_fitted(row, columns, more) for row in rows][:lines]
+
+
+def _fitted(row: Row, columns: int, more: str) -> Row:
+    line = Line(fit(row, columns, more))
+    if isinstance(row, Line):
+        line.chosen = row.chosen
+    return line
+
+
+# --- header and footer ----------------------------------------------------------------------------
+
+
+def _header(state: ConsoleState, columns: int) -> Row:
+    header = state.header
+    if header is None:
+        return [("mcp-tap", "strong")]
+    wide = columns >= WIDE
+    upstream = header.upstream if wide else header.upstream.partition("://")[2] or header.upstream
+    listen = header.listen if wide else ":" + header.listen.rpartition(":")[2]
+    way = f"{listen} > {upstream}" if header.listen else upstream
+    row: Row = [("mcp-tap", "strong")]
+    if header.label:
+        row.append((f"  {safe(header.label)}", "strong"))
+    row.append((f"  {safe(way)}", ""))
+    row.append((f"  {_who(state, wide=wide)}", "dim"))
+    facts = _facts(state, wide=wide)
+    spare = columns - sum(width(text) for text, _ in facts) - 2
+    return [*fit(row, spare, state.look.glyphs.more), ("  ", ""), *facts]
+
+
+def _who(state: ConsoleState, *, wide: bool) -> str:
+    calls = [c for c in state.rows() if isinstance(c, Call)]
+    call = next((c for c in reversed(calls) if c.version), calls[-1] if calls else None)
+    if call is None:
+        return ""
+    version = safe(call.version or "")
+    if not wide:
+        return version
+    client = f"  client {safe(call.client)}" if call.client else ""
+    return f"{call.era} {version}{client}"
+
+
+def _facts(state: ConsoleState, *, wide: bool) -> Row:
+    row: Row = []
+    stats = state.stats
+    if stats is not None:
+        word = "" if state.ended else "REC "
+        row.append((f"{word}{stats.records}", "" if state.ended else "ok"))
+        if wide or state.ended:
+            row.append((" records", ""))
+        if wide and stats.bytes:
+            row.append((f" {size(stats.bytes)}", ""))
+        if stats.lost:
+            row.append((f"  {stats.lost} LOST", "bad"))
+    if state.paused:
+        row.append(("  PAUSED", "wait"))
+    elif wide and state.selected is None and not state.ended:
+        row.append(("  follow", "dim"))
+    return row
+
+
+def _bottom(state: ConsoleState, columns: int) -> Iterator[Row]:
+    for notice in state.notices:
+        yield [("! ", "bad"), (safe(notice), "")]
+    rule = state.look.glyphs.rule
+    if columns >= WIDE and not state.help:
+        cross = state.look.glyphs.cross
+        yield [(rule * _LIST + cross + rule * (columns - _LIST - 1), "dim")]
+    else:
+        yield [(rule * columns, "dim")]
+    if state.message:
+        yield [(safe(state.message), "wait")]
+    if state.typing is not None:
+        yield [("/ ", "strong"), (safe(state.typing), ""), ("_", "dim")]
+        return
+    row: Row = []
+    if state.filter:
+        shown = len([c for c in state.rows() if isinstance(c, Call)])
+        row.append((f"{safe(str(state.filter))}  {shown} of {state.total}   ", "wait"))
+    for key, word in _KEYS:
+        row += [(key, "strong"), (f" {word}  ", "dim")]
+    yield row
+
+
+def _help() -> Iterator[Row]:
+    for line in [*_HELP.splitlines(), "", *help_text().splitlines()]:
+        yield [(line, "")]
+
+
+# --- bodies ---------------------------------------------------------------------------------------
+
+
+def _above(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
+    most = min(room // 2, 14) if room >= 12 else 0
+    below = _fitting(state, columns - 1, most - 1) if most else []
+    yield from _list(state, columns, room - (len(below) + 1 if below else 0))
+    if below:
+        yield [(state.look.glyphs.rule * columns, "dim")]
+        yield from below
+
+
+def _beside(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
+    more, bar = state.look.glyphs.more, state.look.glyphs.bar
+    left = list(_list(state, _LIST, room))
+    cells = columns - _LIST - 2
+    right = (
+        _scrolled(state, _call(state, cells), room) if state.open else _fitting(state, cells, room)
+    )
+    for n in range(room):
+        row = left[n] if n < len(left) else []
+        line = Line(fit(row, _LIST, more))
+        line.chosen = row.chosen if isinstance(row, Line) else 0
+        mark = ">" if state.open and n == 0 else " "
+        line += [(bar, "dim"), (mark, "strong"), *(right[n] if n < len(right) else [])]
+        yield line
+
+
+def _list(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
+    extra = max(0, min(columns, WIDE) - _LIST)
+    at = HEADING.index("ROUNDS")
+    yield [(HEADING[:at] + " " * extra + HEADING[at:], "dim")]
+    rows = state.rows()
+    here = state.position(rows)
+    room = max(1, room - 1)
+    state.page = room
+    first = max(0, min(here - room // 2, len(rows) - room))
+    if not rows:
+        yield [("", "")]
+        words = "no call passes the filter" if state.filter else "no call yet"
+        yield [(f"  {words}", "dim")]
+    for n, change in enumerate(rows[first : first + room], first):
+        line = Line(_row(state, change, extra, marker="> " if n == here else ""))
+        line.chosen = columns if n == here else 0
+        yield line
+
+
+def _row(state: ConsoleState, change: Change, extra: int, marker: str) -> Row:
+    if isinstance(change, Call):
+        return call_row(change, state.look, now=state.now, extra=extra, marker=marker)
+    row = exchange_row(change, state.look, now=state.now, extra=extra)
+    return [row[0], (marker.rjust(6) + " ", ""), *row[2:]] if marker else row
+
+
+def _scrolled(state: ConsoleState, rows: Iterable[Row], room: int) -> list[Row]:
+    shown = list(rows)
+    state.page = room
+    state.scroll = min(state.scroll, max(0, len(shown) - room))
+    return shown[state.scroll : state.scroll + room]
+
+
+def _call(state: ConsoleState, cells: int) -> Iterator[Row]:
+    """Tell all about the selected call."""
+    yield from _messages(state, cells)
+    chosen = state.chosen()
+    if isinstance(chosen, Call):
+        yield [(" " + state.look.glyphs.rule * (cells - 1), "dim")]
+        for n in range(len(chosen.rounds)):
+            yield from _round(chosen, n, cells)
+
+
+def _fitting(state: ConsoleState, cells: int, room: int) -> list[Row]:
+    """Tell what fits: the messages, the newest rather than the first, and the last round."""
+    rows = list(_messages(state, cells))
+    if len(rows) > room:
+        return rows[:2] + rows[len(rows) - room + 2 :]
+    chosen = state.chosen()
+    if isinstance(chosen, Call) and chosen.rounds and room - len(rows) > 2:
+        rows.append([(" " + state.look.glyphs.rule * (cells - 1), "dim")])
+        rows += _round(chosen, len(chosen.rounds) - 1, cells)
+    return rows[:room]
+
+
+def _messages(state: ConsoleState, cells: int) -> Iterator[Row]:
+    chosen = state.chosen()
+    more = state.look.glyphs.more
+    if isinstance(chosen, Call):
+        yield [(" ", ""), *heading(chosen, now=state.now)]
+        for row in lane_rows(chosen, state.look, now=state.now):
+            yield fit(row, cells, more)
+    elif chosen is not None:
+        for row in _exchange(chosen):
+            yield [(" ", ""), *row]
+
+
+def _round(call: Call, n: int, cells: int) -> Iterator[Row]:
+    round_, before = call.rounds[n], call.rounds[n - 1] if n else None
+    for row in [*request_rows(round_, before, call, cells - 20), *ask_detail(round_)]:
+        yield [(" ", ""), *row]
+
+
+def _exchange(exchange: Exchange) -> Iterator[Row]:
+    yield [(safe(f"{exchange.verb} {exchange.path}"), "strong")]
+    facts = [f"exchange {exchange.number}", plural(exchange.messages, "message")]
+    if exchange.status is not None:
+        facts.append(f"HTTP {exchange.status}")
+    if exchange.how:
+        facts.append(exchange.how.replace("_", " "))
+    yield [(", ".join(facts), "")]
+    if exchange.why:
+        yield [("x ", "bad"), (safe(exchange.why), "")]
