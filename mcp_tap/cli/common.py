@@ -180,7 +180,8 @@ class TapOption(click.Option):
             ParameterSource.DEFAULT_MAP: found.where if found else "",
         }
         ctx.origins[self.name] = words.get(source, "default")
-        if self.adds_up and source < ParameterSource.DEFAULT_MAP:
+        given = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+        if self.adds_up and source in given:
             value, parts = list(value), [words[source]]
             variables = self.value_from_envvar(ctx)
             if source is ParameterSource.COMMANDLINE and variables:

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from typing import Literal, TextIO, TypeAlias
 
 from mcp_tap.cli.common import Output
-from mcp_tap.views.base import NullView, View
+from mcp_tap.views.base import NullView, Stats, View
 
 ViewName: TypeAlias = Literal["console", "text", "none"]
 
 
-def make_view(name: ViewName, out: Output, *, stream: TextIO | None = None) -> View:
+def make_view(
+    name: ViewName,
+    out: Output,
+    *,
+    stream: TextIO | None = None,
+    on_quit: Callable[[], None] | None = None,
+    stats: Callable[[], Stats] | None = None,
+) -> View:
     """Make a view that looks as this command was asked to.
 
-    The text view writes to `stream` (stdout), and the tap's own words to stderr.
+    The text view writes to `stream` (stdout), and the tap's own words to stderr.  `on_quit` and
+    `stats` are the console's: the one is called from its thread when `q` is pressed, the other
+    gives the numbers for its first line.
     """
     if name == "none":
         return NullView()
     stream = stream or sys.stdout
+    colored = out.colored(stream)
     if name == "console":
         from mcp_tap.views.console import ConsoleView
 
-        return ConsoleView(color=out.colored(stream), ascii=out.ascii)
+        keys = sys.stdin.fileno() if os.isatty(0) else None
+        return ConsoleView(
+            stream, keys=keys, color=colored, ascii=out.ascii, on_quit=on_quit, stats=stats
+        )
     from mcp_tap.views.text import TextView
 
-    return TextView(stream, color=out.colored(stream), ascii=out.ascii, notices=sys.stderr)
+    return TextView(stream, color=colored, ascii=out.ascii, notices=sys.stderr)

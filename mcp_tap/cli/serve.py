@@ -25,6 +25,7 @@ from typing import Literal
 
 import msgspec
 
+from mcp_tap.capture.parts import later_parts
 from mcp_tap.capture.store import new_path
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.looks import ViewName, make_view
@@ -33,7 +34,7 @@ from mcp_tap.core.text import plural
 from mcp_tap.errors import TapError, UsageError
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
-from mcp_tap.views.base import View
+from mcp_tap.views.base import Stats
 
 GRACE = 1.0
 """Seconds a child has between the signal passed on to it and its end by force."""
@@ -75,13 +76,13 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 class Ending:
-    """What ends the run: a signal, or the child."""
+    """What ends the run: a signal, the child, or the person at the console."""
 
     def __init__(self) -> None:
         """Listen to signals from now on."""
         self._signal: signal.Signals | None = None
         self._loop = asyncio.get_running_loop()
-        self._signalled = asyncio.Event()
+        self._ended = asyncio.Event()
         self._child: asyncio.subprocess.Process | None = None
         for each in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, each, None)
@@ -91,13 +92,19 @@ class Ending:
                 self._loop.add_signal_handler(number, self._on_signal, number)
 
     @property
-    def how(self) -> Literal["signal", "child"]:
+    def how(self) -> Literal["end", "signal", "child"]:
         """Say what ended the run, once it has ended."""
-        return "child" if self._signal is None else "signal"
+        if self._signal is not None:
+            return "signal"
+        return "end" if self._child is None else "child"
+
+    def quit(self) -> None:
+        """End the run as from within; may be called from any thread."""
+        self._loop.call_soon_threadsafe(self._ended.set)
 
     async def wait(self) -> None:
-        """Return when a signal came."""
-        await self._signalled.wait()
+        """Return when a signal came, or the person quit the console."""
+        await self._ended.wait()
 
     async def child(self, line: list[str], url: str) -> int:
         """Run the child to its end and give its exit code, as a shell would tell it."""
@@ -118,7 +125,7 @@ class Ending:
 
     def _on_signal(self, number: signal.Signals) -> None:
         first, self._signal = self._signal is None, number
-        self._signalled.set()
+        self._ended.set()
         if self._child is None or self._child.returncode is not None:
             return
         if number == signal.SIGINT and _in_terminal():
@@ -152,7 +159,14 @@ async def _serve(job: Job, out: Output) -> int:
     ending = Ending()
     settings = job.settings
     capture = Path(job.write) if job.write else new_path(settings.label, datetime.now(UTC))
-    run = HttpRun(settings, capture=capture, view=_view(job, out))
+    view = make_view(
+        job.view,
+        out,
+        stream=sys.stderr if job.child else None,  # stdout is the child's
+        on_quit=ending.quit,
+        stats=lambda: Stats(records=run.records, bytes=_bytes(capture), lost=run.lost),
+    )
+    run = HttpRun(settings, capture=capture, view=view)
     try:
         await run.start()
     except TapError as error:
@@ -172,9 +186,11 @@ async def _serve(job: Job, out: Output) -> int:
     return code
 
 
-def _view(job: Job, out: Output) -> View:
-    """Make the view; beside a child it writes to stderr, for stdout is the child's."""
-    return make_view(job.view, out, stream=sys.stderr if job.child else None)
+def _bytes(capture: Path) -> int:
+    """Add up the parts of the capture as they are now."""
+    with contextlib.suppress(OSError):
+        return sum(part.stat().st_size for part in [capture, *later_parts(capture)])
+    return 0
 
 
 def _closing(run: HttpRun, capture: Path) -> str:

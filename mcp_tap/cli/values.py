@@ -21,7 +21,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])", re.IGNORECASE)
 
 
-class Size(click.ParamType[int]):
+class Size(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
     """Bytes: `16MiB`, `10k` (1024 each), `5MB` (1000 each), or a number."""
 
     name = "size"
@@ -36,7 +36,7 @@ class Size(click.ParamType[int]):
         return int(whole) * unit if whole.isdigit() else int(float(whole) * unit)
 
 
-class Duration(click.ParamType[float]):
+class Duration(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
     """Seconds: `30d`, `1h30m`, `250ms`, or a number."""
 
     name = "duration"
@@ -60,7 +60,7 @@ FILE = click.Path(dir_okay=False)
 """A path that need not exist."""
 
 
-class Listen(click.ParamType[tuple[str, int]]):
+class Listen(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
     """Where to listen: `7777` and `:7777` on loopback, `HOST:PORT`, `[::1]:7777`, `HOST`."""
 
     name = "listen"
@@ -86,7 +86,7 @@ class Listen(click.ParamType[tuple[str, int]]):
         return host or LOOPBACK, number
 
 
-class HeaderField(click.ParamType[tuple[str, str]]):
+class HeaderField(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
     """A header field, `Name: value`; the value may be a secret and is never repeated."""
 
     name = "header"

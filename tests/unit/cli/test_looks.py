@@ -5,6 +5,7 @@ import io
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.looks import make_view
 from mcp_tap.views.base import NullView
+from mcp_tap.views.console import ConsoleView
 from mcp_tap.views.text import TextView
 
 
@@ -19,3 +20,7 @@ def test_text_goes_to_the_stream_and_notices_to_stderr(capsys):
     view.notice("disk full")
     view.close()
     assert stream.getvalue() == ""
+
+
+def test_console_is_made_for_the_terminal():
+    assert isinstance(make_view("console", Output(), stream=io.StringIO()), ConsoleView)
