@@ -14,7 +14,7 @@ class Collector:
     __slots__ = ("_digest", "_pieces", "limit", "size")
 
     def __init__(self, limit: int, *, expected: int | None = None) -> None:
-        """Keep at most `limit` bytes; of a payload known to be longer, its prefix from the start."""
+        """Keep `limit` bytes; of a payload `expected` to be longer only a prefix."""
         self.limit = limit
         self.size = 0
         self._pieces: list[bytes] = []

@@ -1,4 +1,4 @@
-"""The lines of a capture: one frozen struct a kind, and the one place that encodes and decodes them.
+"""The lines of a capture: one frozen struct a kind, and what encodes and decodes them.
 
 Rules of this file:
 
@@ -204,8 +204,9 @@ class Payload(Record, frozen=True, kw_only=True):
 
 
 class Message(Payload, frozen=True, kw_only=True, tag="message"):
-    """One JSON-RPC message, or what stands where one must: a POST body, a JSON response, an SSE
-    event's data, a stdio line.
+    """One JSON-RPC message, or what stands where one must be.
+
+    A POST body, a JSON response, an SSE event's data, or a stdio line.
     """
 
 
@@ -230,8 +231,9 @@ class Closed(Record, frozen=True, kw_only=True, tag="closed"):
     exchange: int
     """Number of the exchange within the run."""
     how: How
-    """What ended it.  `refused`: the tap answered itself (guard, framing); `upstream_down`: there was
-    no connection; `upstream_cut`: the upstream ended a message in its middle, or never answered."""
+    """What ended it.  `refused`: the tap answered itself (guard, framing); `upstream_down`: there
+    was no connection; `upstream_cut`: the upstream ended a message in its middle, or never
+    answered."""
     request: Digest
     """What the client sent."""
     response: Digest
@@ -310,7 +312,8 @@ def decode(line: bytes | memoryview) -> AnyRecord:
     try:
         return _decoder.decode(line)
     except RecursionError:
-        return deep(_decoder.decode, line)
+        record: AnyRecord = deep(_decoder.decode, line)
+        return record
 
 
 def deep(read: Callable[[Any], Any], data: Any) -> Any:

@@ -70,7 +70,7 @@ class Redactor:
     """Masks values of one run."""
 
     def __init__(self, key: bytes, *, default: bool = True, specs: Sequence[str] = ()) -> None:
-        """Mask under `key` (32 random bytes, or a key file's); raise `UsageError` for a bad spec."""
+        """Mask under `key`, as `specs` ask; raise `UsageError` for one that cannot be read."""
         self._key = key
         self._default = default
         self._headers = set(CREDENTIAL_HEADERS) if default else set()
@@ -157,18 +157,14 @@ class Redactor:
         masked = dumps(changed)
         return masked, loads(masked), masks
 
-    def _masked_text(
-        self, payload: bytes, *more: re.Pattern[str]
-    ) -> tuple[bytes, Any, list[Mask]]:
+    def _masked_text(self, payload: bytes, *more: re.Pattern[str]) -> tuple[bytes, Any, list[Mask]]:
         """What cannot be parsed, a cut token response say, can still be searched for values."""
         masks: list[Mask] = []
         text = payload.decode("utf-8", "surrogateescape")
         for pattern in self._values:
             text = pattern.sub(lambda m: self._put(m[0], "/text", masks), text)
         for pattern in more:
-            text = pattern.sub(
-                lambda m: m["before"] + self._put(m["secret"], "/text", masks), text
-            )
+            text = pattern.sub(lambda m: m["before"] + self._put(m["secret"], "/text", masks), text)
         if masks:
             return text.encode("utf-8", "surrogateescape"), UNPARSED, masks
         return payload, UNPARSED, []

@@ -48,7 +48,9 @@ class SseParser:
         self._line: list[bytes] = []
         self._line_size = 0
         self._flowing = False
-        self._begin_block()
+        self._open = False
+        self._data: Collector | None = None
+        self._fields: dict[str, str] = {}
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
         """Take the next bytes; return the blocks they complete, in order."""
@@ -153,5 +155,5 @@ class SseParser:
 
     def _begin_block(self) -> None:
         self._open = False
-        self._data: Collector | None = None
-        self._fields: dict[str, str] = {}
+        self._data = None
+        self._fields = {}

@@ -101,7 +101,9 @@ def _suggestion(url: str) -> str | None:
 
 
 def _bad(url: str, why: str, help: str = "write http://HOST:PORT/PATH") -> UsageError:
-    return UsageError("bad-upstream", f"{_without_user(url)} is no upstream URL", why=why, help=help)
+    return UsageError(
+        "bad-upstream", f"{_without_user(url)} is no upstream URL", why=why, help=help
+    )
 
 
 def _without_user(url: str) -> str:

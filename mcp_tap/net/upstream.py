@@ -46,7 +46,7 @@ class ResponseSink(Protocol):
     def upstream_lost(self, why: str) -> None:
         """The connection ended before the response was complete."""
 
-    def upstream_writable(self, writable: bool) -> None:  # noqa: FBT001 (asyncio's own pair of callbacks)
+    def upstream_writable(self, *, writable: bool) -> None:
         """More may be written, or should wait."""
 
 
@@ -146,12 +146,12 @@ class UpstreamConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Pass the upstream's backpressure on."""
         if self._sink is not None:
-            self._sink.upstream_writable(False)
+            self._sink.upstream_writable(writable=False)
 
     def resume_writing(self) -> None:
         """Pass its end on."""
         if self._sink is not None:
-            self._sink.upstream_writable(True)
+            self._sink.upstream_writable(writable=True)
 
     # httptools
 
@@ -174,17 +174,15 @@ class UpstreamConnection(asyncio.Protocol):
         if sink is None:
             return
         status = self._parser.get_status_code()
-        self._headers_done = status >= 200  # noqa: PLR2004
+        self._headers_done = status >= 200
         self._in_head = 0
         head = self._pool.heads.read(self._headers)
         framed = head.length is not None or head.fields.chunked
-        self._to_eof = not (
-            framed or self._no_body or status < 200 or status in (204, 304)  # noqa: PLR2004
-        )
+        self._to_eof = not (framed or self._no_body or status < 200 or status in (204, 304))
         sink.upstream_head(
             status, self._reason, self._parser.get_http_version(), head, to_eof=self._to_eof
         )
-        if self._no_body and status >= 200:  # noqa: PLR2004
+        if self._no_body and status >= 200:
             # The parser would wait for a body that a HEAD's answer announces and never sends.
             self._sink = None
             sink.upstream_end()

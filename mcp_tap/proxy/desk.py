@@ -1,9 +1,9 @@
 """Where the data path leaves its reports, and where they are worked on when the bytes are gone.
 
 Two steps with different promises.  Recording is cheap and never skipped: all reports become records
-and reach the writer in the same turn of the loop.  Analysis (linking, views) may be slow, so it gets
-a slice of each turn; when it is further behind than `MOST_BEHIND` records, it skips what it could
-not look at, says so, and the capture still has everything.
+and reach the writer in the same turn of the loop.  Analysis (linking, views) may be slow, so it
+gets a slice of each turn; when it is further behind than `MOST_BEHIND` records, it skips what it
+could not look at, says so, and the capture still has everything.
 """
 
 from __future__ import annotations
@@ -98,4 +98,6 @@ class Desk:
         self._records.clear()
         self.skipped += lost
         self._notice(f"behind: {lost} records are in the capture but not in this view")
-        self._analyse(Gap(seq=last.seq, t=last.t, lost=lost, why="the live view fell behind"), UNPARSED)
+        self._analyse(
+            Gap(seq=last.seq, t=last.t, lost=lost, why="the live view fell behind"), UNPARSED
+        )

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from mcp_tap.net.heads import Head, request_head, response_head, without_chunking
 from mcp_tap.net.upstream import UpstreamConnection
-from mcp_tap.proxy.recording import Tape
 from mcp_tap.proxy.replies import Reply, make_reply
+from mcp_tap.proxy.tape import Tape
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
@@ -50,18 +50,14 @@ class HttpExchange:
         "chunked",
         "client",
         "done",
-        "head",
         "keep_alive",
-        "method",
         "request_done",
         "responding",
         "tap",
         "tape",
-        "target",
-        "version",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 (one per request: keywords cost)
         self,
         client: ClientConnection,
         number: int,
@@ -73,11 +69,15 @@ class HttpExchange:
         """Begin with the request's head; nothing is sent before `start()`."""
         self.client = client
         self.tap = client.tap
-        self.tape = Tape(number, client.number)
-        self.method = method
-        self.target = target
-        self.head = head
-        self.version = version
+        self.tape = Tape(
+            number,
+            conn=client.number,
+            peer=client.peer,
+            method=method,
+            target=target,
+            version=version,
+            head=head,
+        )
         self.chunked = head.fields.chunked
         self.keep_alive = True
         self.request_done = False
@@ -99,16 +99,7 @@ class HttpExchange:
         self._first_byte: float | None = None
         self._held = 0.0
         self._asked_at = 0.0
-        self.tap.report(
-            self.tap.recording.request_head,
-            self.tape,
-            self.tap.t,
-            client.peer,
-            method,
-            target,
-            version,
-            head,
-        )
+        self.tap.report(self.tap.recording.request_head, self.tape, self.tap.t)
 
     # the request
 
@@ -116,13 +107,13 @@ class HttpExchange:
         """Begin to forward: this exchange is the first of its connection that is not done."""
         self._started = True
         if self._reply is None:
-            refusal = self.tap.guard.refusal(self.head.fields)
+            refusal = self.tap.guard.refusal(self.tape.head.fields)
             if refusal is not None:
                 self.refuse(403, "foreign-host", refusal)
         if self._reply is not None:
             self._answer_if_due()
             return
-        if self.head.fields.expect and not self.request_done:
+        if self.tape.head.fields.expect and not self.request_done:
             self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._asked_at = self.tap.t
         connection = self.tap.pool.take()
@@ -196,20 +187,13 @@ class HttpExchange:
         tap = self.tap
         self._sent = now = tap.t
         self._held = round(now - self._asked_at, 6)
-        head = tap.upstream_head(self.head)
-        if head is not self.head:
-            tap.report(
-                tap.recording.upstream_request_head,
-                self.tape,
-                now,
-                self.client.peer,
-                self.method,
-                self.target,
-                head,
-            )
+        tape = self.tape
+        head = tap.upstream_head(tape.head)
+        if head is not tape.head:
+            tap.report(tap.recording.upstream_request_head, self.tape, now, head)
         self._upstream = connection
-        connection.begin(self, no_body=self.method == b"HEAD")
-        self._up = [request_head(self.method, self.target, head), *self._waiting]
+        connection.begin(self, no_body=tape.method == b"HEAD")
+        self._up = [request_head(tape.method, tape.target, head), *self._waiting]
         self._waiting = []
         self.client.resume("upstream")
 
@@ -231,8 +215,8 @@ class HttpExchange:
         tap.report(
             tap.recording.response_head, self.tape, now, status, reason, version, head, "server"
         )
-        if status < 200:  # noqa: PLR2004
-            if self.version == "1.1" and status != 100:  # noqa: PLR2004 (the tap gave its own)
+        if status < 200:
+            if self.tape.version == "1.1" and status != 100:
                 self._out.append(response_head(status, reason, head.block(), close=False))
             return
         self.responding = True
@@ -240,7 +224,7 @@ class HttpExchange:
         self._kept = []
         block = head.block()
         if head.fields.chunked:
-            if self.version == "1.1":
+            if self.tape.version == "1.1":
                 self._out_chunked = True
             else:  # a client of HTTP/1.0 knows no chunks: its body ends with the connection
                 to_eof = True
@@ -284,7 +268,7 @@ class HttpExchange:
         else:
             self._down(502, "upstream-cut", f"{self.tap.target.url}: {why}", "upstream_cut")
 
-    def upstream_writable(self, writable: bool) -> None:  # noqa: FBT001
+    def upstream_writable(self, *, writable: bool) -> None:
         """Let the client wait while the upstream takes no more."""
         if writable:
             self.client.resume("upstream")
@@ -328,7 +312,7 @@ class HttpExchange:
             tap.own_heads.read(reply.headers),
             "tap",
         )
-        body = b"" if self.method == b"HEAD" else reply.body
+        body = b"" if self.tape.method == b"HEAD" else reply.body
         if body:
             tap.report(tap.recording.response_data, self.tape, now, body)
         self.client.write(reply.head(close=not self.keep_alive) + body)

@@ -10,15 +10,13 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from mcp_tap.core.coding import CodingError, Decoder, decoder
-from mcp_tap.core.collect import Collector
+from mcp_tap.core.coding import CodingError
 from mcp_tap.core.records import (
     HTTP_1_1,
     AnyRecord,
     Body,
     Closed,
     Decision,
-    Digest,
     Headers,
     How,
     HttpRequest,
@@ -30,64 +28,12 @@ from mcp_tap.core.records import (
     Sender,
 )
 from mcp_tap.core.redact import Redactor
-from mcp_tap.core.sse import SseBlock, SseParser
+from mcp_tap.core.sse import SseBlock
 from mcp_tap.core.wire import UNPARSED, carrier
 from mcp_tap.net.heads import Head
+from mcp_tap.proxy.tape import Tape, Way
 
 Emit: TypeAlias = Callable[[AnyRecord, Any], None]
-
-_EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
-
-
-class _Way:
-    """The payload of one direction of one exchange."""
-
-    __slots__ = ("bytes", "collector", "content_type", "decoder", "digest", "encoding", "sse")
-
-    def __init__(self) -> None:
-        self.bytes = 0
-        self.digest: Any = None
-        self.content_type = ""
-        self.encoding: str | None = None
-        self.decoder: Decoder | None = None
-        self.collector: Collector | None = None
-        self.sse: SseParser | None = None
-
-    def begin(self, head: Head, limit: int, *, stream: bool) -> None:
-        """Learn from the head how the payload is to be understood."""
-        fields = head.fields
-        self.content_type = fields.content_type
-        length = head.content_length()
-        if fields.encoding:
-            self.decoder = decoder(fields.encoding, limit + 1)
-            if self.decoder is not None:
-                self.encoding = fields.encoding
-                length = None
-        if stream and self.content_type.startswith("text/event-stream"):
-            self.sse = SseParser(limit)
-        else:
-            self.collector = Collector(limit, expected=length)
-
-    def total(self) -> Digest:
-        """Digest of all that was transferred."""
-        if self.digest is None:
-            return _EMPTY
-        return Digest(bytes=self.bytes, sha256=self.digest.hexdigest())
-
-
-class Tape:
-    """One exchange as it is being recorded."""
-
-    __slots__ = ("conn", "exchange", "request", "response", "seq", "verb")
-
-    def __init__(self, exchange: int, conn: int) -> None:
-        """Belong to exchange number `exchange`, on client connection number `conn`."""
-        self.exchange = exchange
-        self.conn = conn
-        self.verb = ""
-        self.seq = 0
-        self.request = _Way()
-        self.response = _Way()
 
 
 class Recording:
@@ -106,63 +52,42 @@ class Recording:
         self.seq += 1
         return self.seq
 
-    def request_head(
-        self,
-        tape: Tape,
-        t: float,
-        peer: str,
-        method: bytes,
-        target: bytes,
-        version: str,
-        head: Head,
-    ) -> None:
+    def request_head(self, tape: Tape, t: float) -> None:
         """Record the head of a request as the client sent it."""
         self.exchanges += 1
-        tape.verb = method.decode("latin-1")
-        tape.request.begin(head, self._limit, stream=False)
-        path, masked_path = self._redactor.target(target.decode("latin-1"))
+        tape.request.begin(tape.head, self._limit, stream=False)
+        tape.seq = self._request(tape, t, tape.head, None, None)
+
+    def upstream_request_head(self, tape: Tape, t: float, head: Head) -> None:
+        """Record the head that went upstream instead, where the tap changed it."""
+        self._request(tape, t, head, "upstream", tape.seq)
+
+    def _request(
+        self, tape: Tape, t: float, head: Head, leg: Leg | None, replaces: int | None
+    ) -> int:
+        path, masked_path = self._redactor.target(tape.target.decode("latin-1"))
         shown, masked = self._fields(head)
-        tape.seq = self.next_seq()
+        seq = self.next_seq()
         self._emit(
             HttpRequest(
-                seq=tape.seq,
+                seq=seq,
                 t=t,
                 exchange=tape.exchange,
                 conn=tape.conn,
-                peer=peer,
-                method=tape.verb,
+                peer=tape.peer,
+                method=tape.method.decode("latin-1"),
                 path=path,
-                version=HTTP_1_1 if version == HTTP_1_1 else version,
+                version=HTTP_1_1 if tape.version == HTTP_1_1 else tape.version,
                 headers=shown,
                 masked=masked_path + masked if masked_path else masked,
+                leg=leg,
+                replaces=replaces,
             ),
             UNPARSED,
         )
+        return seq
 
-    def upstream_request_head(
-        self, tape: Tape, t: float, peer: str, method: bytes, target: bytes, head: Head
-    ) -> None:
-        """Record the head that went upstream instead, where the tap changed it."""
-        path, masked_path = self._redactor.target(target.decode("latin-1"))
-        shown, masked = self._fields(head)
-        self._emit(
-            HttpRequest(
-                seq=self.next_seq(),
-                t=t,
-                exchange=tape.exchange,
-                conn=tape.conn,
-                peer=peer,
-                method=method.decode("latin-1"),
-                path=path,
-                headers=shown,
-                masked=masked_path + masked,
-                leg="upstream",
-                replaces=tape.seq,
-            ),
-            UNPARSED,
-        )
-
-    def response_head(
+    def response_head(  # noqa: PLR0917 (reports wait in a queue as tuples)
         self,
         tape: Tape,
         t: float,
@@ -173,7 +98,7 @@ class Recording:
         sender: Sender,
     ) -> None:
         """Record the head of a response."""
-        if status >= 200:  # noqa: PLR2004 (an interim response has no payload)
+        if status >= 200:
             tape.response.begin(head, self._limit, stream=True)
         shown, masked = self._fields(head)
         self._emit(
@@ -211,7 +136,7 @@ class Recording:
         """Record what came of a request that was cut."""
         self._end(tape, tape.request, t, "client", whole=False)
 
-    def closed(
+    def closed(  # noqa: PLR0917 (reports wait in a queue as tuples)
         self,
         tape: Tape,
         t: float,
@@ -264,7 +189,7 @@ class Recording:
             shown[at] = (shown[at][0], head.length.decode("latin-1"))
         return shown, masked
 
-    def _data(self, tape: Tape, way: _Way, t: float, data: bytes) -> None:
+    def _data(self, tape: Tape, way: Way, t: float, data: bytes) -> None:
         way.bytes += len(data)
         if way.digest is None:
             way.digest = sha256(data)
@@ -282,11 +207,11 @@ class Recording:
         elif way.collector is not None:
             way.collector.add(data)
 
-    def _undecodable(self, tape: Tape, way: _Way, t: float, why: str) -> None:
+    def _undecodable(self, tape: Tape, way: Way, t: float, why: str) -> None:
         self.decision(tape, t, "recorder", "undecodable", f"{way.encoding}: {why}")
         way.decoder = way.sse = way.collector = None
 
-    def _end(self, tape: Tape, way: _Way, t: float, sender: Sender, *, whole: bool) -> None:
+    def _end(self, tape: Tape, way: Way, t: float, sender: Sender, *, whole: bool) -> None:
         if way.sse is not None:
             for block in way.sse.finish():
                 self._block(tape, way, t, block)
@@ -314,7 +239,7 @@ class Recording:
                 facts["size"] = collector.size
         self._payload(tape, way, t, sender, payload, facts)
 
-    def _block(self, tape: Tape, way: _Way, t: float, block: SseBlock) -> None:
+    def _block(self, tape: Tape, way: Way, t: float, block: SseBlock) -> None:
         facts: dict[str, Any] = {"sse": block.fields}
         if block.size is not None:
             facts |= {"truncated": True, "size": block.size, "sha256": block.sha256}
@@ -338,10 +263,10 @@ class Recording:
             return
         self._payload(tape, way, t, "server", block.data, facts, event=True)
 
-    def _payload(
+    def _payload(  # noqa: PLR0917 (reports wait in a queue as tuples)
         self,
         tape: Tape,
-        way: _Way,
+        way: Way,
         t: float,
         sender: Sender,
         payload: bytes,

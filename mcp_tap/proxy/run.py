@@ -113,9 +113,7 @@ class HttpRun:
         settings, target = self._settings, self._target
         started = perf_counter()
         wall = datetime.now(UTC)
-        guard = Guard(
-            hosts=[*settings.allow_host, settings.host], origins=settings.allow_origin
-        )
+        guard = Guard(hosts=[*settings.allow_host, settings.host], origins=settings.allow_origin)
         recording = Recording(self._accept, self._redactor, settings.max_body)
         self._server = await self._listen(loop)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -157,9 +155,7 @@ class HttpRun:
             notice=self._view.notice,
             sync=settings.sync,
         )
-        keep = settings.host_header == "keep" or (
-            settings.host_header is None and target.loopback
-        )
+        keep = settings.host_header == "keep" or (settings.host_header is None and target.loopback)
         self._tap = Tap(
             target=target,
             pool=UpstreamPool(target, self._tls),
@@ -187,8 +183,7 @@ class HttpRun:
             client.shut()
         try:
             async with asyncio.timeout(STOP_WITHIN):
-                while self._tap.clients:
-                    await asyncio.sleep(0.01)
+                await self._tap.deserted.wait()
         except TimeoutError:
             for client in [*self._tap.clients]:
                 client.abort()
@@ -268,9 +263,11 @@ def _masking_key(path: str | None) -> bytes:
         key = Path(path).read_bytes().strip()
     except OSError as error:
         raise UsageError(
-            "bad-redact-key", f"cannot read the masking key {path}", why=error.strerror or str(error)
+            "bad-redact-key",
+            f"cannot read the masking key {path}",
+            why=error.strerror or str(error),
         ) from None
-    if len(key) < 16:  # noqa: PLR2004
+    if len(key) < 16:
         raise UsageError(
             "bad-redact-key",
             f"the masking key {path} has {len(key)} bytes",

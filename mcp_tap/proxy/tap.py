@@ -61,6 +61,9 @@ class Tap:
         if upstream_host is not None:
             self._changes.append((b"Host", upstream_host))
         self.clients: set[ClientConnection] = set()
+        self.deserted = asyncio.Event()
+        """No client is connected."""
+        self.deserted.set()
         self._notice = notice
         self._loop = asyncio.get_running_loop()
         self._started = started
@@ -93,11 +96,14 @@ class Tap:
         """Count a client's connection; return its number."""
         self._connections += 1
         self.clients.add(client)
+        self.deserted.clear()
         return self._connections
 
     def client_left(self, client: ClientConnection) -> None:
         """Forget a client's connection."""
         self.clients.discard(client)
+        if not self.clients:
+            self.deserted.set()
 
     def refused(self, exchange: HttpExchange, code: str, why: str) -> None:
         """Record that the tap itself answers, and say the first of each kind."""

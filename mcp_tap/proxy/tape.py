@@ -1,0 +1,100 @@
+"""What is kept of an exchange while it is being recorded."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from mcp_tap.core.coding import Decoder, decoder
+from mcp_tap.core.collect import Collector
+from mcp_tap.core.records import Digest
+from mcp_tap.core.sse import SseParser
+from mcp_tap.net.heads import Head
+
+_EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
+
+
+class Way:
+    """The payload of one direction of one exchange."""
+
+    __slots__ = ("bytes", "collector", "content_type", "decoder", "digest", "encoding", "sse")
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.digest: Any = None
+        self.content_type = ""
+        self.encoding: str | None = None
+        self.decoder: Decoder | None = None
+        self.collector: Collector | None = None
+        self.sse: SseParser | None = None
+
+    def begin(self, head: Head, limit: int, *, stream: bool) -> None:
+        """Learn from the head how the payload is to be understood."""
+        fields = head.fields
+        self.content_type = fields.content_type
+        length = head.content_length()
+        if fields.encoding:
+            self.decoder = decoder(fields.encoding, limit + 1)
+            if self.decoder is not None:
+                self.encoding = fields.encoding
+                length = None
+        if stream and self.content_type.startswith("text/event-stream"):
+            self.sse = SseParser(limit)
+        else:
+            self.collector = Collector(limit, expected=length)
+
+    def total(self) -> Digest:
+        """Digest of all that was transferred."""
+        if self.digest is None:
+            return _EMPTY
+        return Digest(bytes=self.bytes, sha256=self.digest.hexdigest())
+
+
+class Tape:
+    """One exchange as it is being recorded."""
+
+    __slots__ = (
+        "conn",
+        "exchange",
+        "head",
+        "method",
+        "peer",
+        "request",
+        "response",
+        "seq",
+        "target",
+        "version",
+    )
+
+    def __init__(
+        self,
+        exchange: int,
+        *,
+        conn: int,
+        peer: str,
+        method: bytes,
+        target: bytes,
+        version: str,
+        head: Head,
+    ) -> None:
+        """Begin with a request's head.
+
+        Args:
+            exchange: its number.
+            conn: number of the client's connection.
+            peer: address of the client.
+            method: as sent.
+            target: request target, as sent.
+            version: HTTP version, `1.1`.
+            head: the fields.
+        """
+        self.exchange = exchange
+        self.conn = conn
+        self.peer = peer
+        self.method = method
+        self.target = target
+        self.version = version
+        self.head = head
+        self.seq = 0
+        self.request = Way()
+        self.response = Way()
