@@ -35,6 +35,8 @@ class Identity(Struct, frozen=True):
     """Mcp-Session-Id (session era)."""
     credential: str | None = None
     """Tag of the Authorization value."""
+    principal: str | None = None
+    """Tag of the person or service a JWT or Basic credential names."""
 
 
 class Exchange(Struct, kw_only=True):
@@ -138,6 +140,9 @@ class Round(Struct, kw_only=True):
     """`complete`, `input_required`, `task`, another word of the server; None while none came."""
     link: Link = "none"
     """Evidence that ties this round to the one before; `none` on a first round."""
+    answers_round: int | None = None
+    """Number of the round whose asks or state it answers.  Mostly the one before; an earlier one
+    where an answer was sent again, after an error, a lost response or an echo of an older state."""
     candidates: list[int] = []
     """Calls it may belong to, where the link is ambiguous."""
     state: str | None = None
@@ -187,6 +192,10 @@ class Call(Struct, kw_only=True):
     rounds: list[Round] = []
     task: str | None = None
     """taskId, where the server made a task of it."""
+    task_seq: int | None = None
+    """Record that carried the task's terminal status."""
+    dropped: int = 0
+    """Rounds left out of `rounds` because there were too many to keep; the first one stays."""
     end: float | None = None
     server_s: float = 0.0
     client_s: float = 0.0

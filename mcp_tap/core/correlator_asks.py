@@ -1,0 +1,173 @@
+"""Asks of the session era: requests a server sends, answered by a POST of their own.
+
+An ask belongs to the call on whose stream it came.  On a stream of no call it belongs to the only
+open call of its session; if there are several, to none.  One round per ask: the ask ends the round,
+the answer begins the next.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.correlator_calls import Book, answer_ask, ask_of
+from mcp_tap.core.correlator_state import Change, Live, Track
+from mcp_tap.core.model import Ask, Round
+from mcp_tap.core.records import Message
+from mcp_tap.core.values import id_key, same_id, text_of
+
+MOST_ASKS = 10_000
+LONGEST_ASK = 12 * 3600.0
+
+
+class Asked(Struct, eq=False):
+    """An ask that was delivered."""
+
+    track: Track
+    ask: Ask
+    id: Any
+
+
+class Asks:
+    """Pairs asks with answers."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._asked: Bounded[Any, list[Asked]] = Bounded(MOST_ASKS, LONGEST_ASK)
+        self._urls: Bounded[Any, Asked] = Bounded(MOST_ASKS, LONGEST_ASK)
+        self._streams: Bounded[Any, Track] = Bounded(MOST_ASKS, LONGEST_ASK)
+
+    @property
+    def retired(self) -> int:
+        """Asks that were let go unanswered, and broken streams nobody took up."""
+        return self._asked.retired + self._streams.retired
+
+    def expire(self, now: float) -> None:
+        """Let go of what is too old."""
+        self._asked.expire(now)
+        self._urls.expire(now)
+        self._streams.expire(now)
+
+    def ask(self, live: Live, record: Message, value: dict[str, Any]) -> list[Change]:
+        """Take a server's request; report the exchange where it belongs to no call."""
+        track = owner(live)
+        if track is None:
+            return [live.exchange]
+        book = self._book
+        key = text_of(value.get("id"))
+        if key in track.asked:
+            # Sent again on a stream that was taken up.
+            return [track.call]
+        ask = ask_of(key, value["method"], value.get("params"), record)
+        round_ = current(book, track, record)
+        round_.asks.append(ask)
+        round_.end = record.t
+        round_.response_seq = record.seq
+        track.asked[key] = ask
+        book.wait(track, record.t)
+        asked = Asked(track, ask, value.get("id"))
+        at = (channel(live), id_key(value.get("id")))
+        self._asked.put(at, [*(self._asked.get(at) or []), asked][-8:], record.t)
+        if ask.kind == "url":
+            self._urls.put(
+                (channel(live), text_of(ask.params.get("elicitationId"))), asked, record.t
+            )
+        return [track.call]
+
+    def answer(self, live: Live, record: Message, value: dict[str, Any]) -> list[Change]:
+        """Take a client's response; report the exchange where nothing asked for it."""
+        at = (channel(live), id_key(value.get("id")))
+        waiting = [
+            a
+            for a in self._asked.get(at) or ()
+            if a.ask.action is None and same_id(a.id, value.get("id"))
+        ]
+        if len(waiting) != 1:
+            return [live.exchange]
+        asked = waiting[0]
+        self._asked.pop(at)
+        track = asked.track
+        live.exchange.call = track.call.number
+        error = "result" not in value
+        answer_ask(asked.ask, value.get("error" if error else "result"), record, error=error)
+        track.asked.pop(asked.ask.key, None)
+        if not track.asked and track.call.end is None:
+            self._book.reopen(track, live.exchange.t)
+            current(self._book, track, record)
+        return [track.call]
+
+    def completed(self, live: Live, value: dict[str, Any], t: float) -> list[Change]:
+        """Take note that a URL elicitation went through."""
+        params = value.get("params")
+        name = params.get("elicitationId") if type(params) is dict else None
+        asked = self._urls.get((channel(live), text_of(name)))
+        if asked is None:
+            return [live.exchange]
+        asked.ask.completed_t = t
+        return [asked.track.call]
+
+    def withdraw(self, live: Live, value: dict[str, Any], t: float) -> Track | None:
+        """Take note that a server no longer wants an answer; give the call it is about."""
+        params = value.get("params")
+        if type(params) is not dict or "requestId" not in params:
+            return None
+        asked = self._asked.pop((channel(live), id_key(params["requestId"]))) or []
+        for entry in asked:
+            track = entry.track
+            track.asked.pop(entry.ask.key, None)
+            if not track.asked and track.call.outcome == "waiting":
+                self._book.reopen(track, t)
+            return track
+        return None
+
+    def broke(self, live: Live, track: Track, t: float) -> None:
+        """Remember where a stream broke, so that it can be taken up again."""
+        if live.event_id is not None:
+            self._streams.put((channel(live), live.event_id), track, t)
+
+    def take_up(self, live: Live, t: float) -> Track | None:
+        """Find the call whose broken stream a GET resumes."""
+        if live.last_event is None:
+            return None
+        track = self._streams.get((channel(live), live.last_event))
+        if track is None or track.done:
+            return None
+        live.track, live.resumes = track, True
+        if track.origin is not None:
+            track.origin.track = track
+        live.exchange.call = track.call.number
+        if track.call.outcome in ("cancelled", "error"):
+            self._book.reopen(track, t)
+        return track
+
+
+def channel(live: Live) -> Any:
+    """Say within what JSON-RPC ids of a server are unique: a session, else a client."""
+    if live.session is not None:
+        return live.session.id
+    return live.user_agent, live.peer, live.credential
+
+
+def owner(live: Live) -> Track | None:
+    """Say which call a server's message on this stream is about."""
+    track = live.track
+    if track is not None:
+        return track if track.call.end is None and track.call.kind == "call" else None
+    if live.session is None:
+        return None
+    calls = [t for t in live.session.active.values() if t.call.kind == "call"]
+    return calls[0] if len(calls) == 1 else None
+
+
+def current(book: Book, track: Track, record: Message) -> Round:
+    """Give the round in progress; begin one where the last has ended."""
+    last = track.call.rounds[-1]
+    if last.end is None:
+        return last
+    round_ = book.go_on(track, record, last.exchange, last.request_id)
+    round_.conn, round_.status = last.conn, last.status
+    if track.origin is not None:
+        track.origin.round = round_
+    return round_

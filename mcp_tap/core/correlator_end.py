@@ -1,0 +1,136 @@
+"""How exchanges end, and what that means for their calls.
+
+A response that was delivered decides; how the connection ended afterwards does not matter.  A
+stream of the session era that broke before its response may be taken up again: its call goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mcp_tap.core.correlator_asks import Asks
+from mcp_tap.core.correlator_calls import Book
+from mcp_tap.core.correlator_state import Change, Live, Track
+from mcp_tap.core.correlator_who import Who
+from mcp_tap.core.model import Call, Fault, Outcome, Round
+from mcp_tap.core.records import Closed
+
+_ORDERLY = ("complete", "client_gone", "shutdown")
+"""Ways in which a stream that waits for news may end without anything being wrong."""
+
+
+class Endings:
+    """Closes exchanges."""
+
+    def __init__(self, who: Who, book: Book, asks: Asks, live: dict[int, Live]) -> None:
+        """Work with the parts of one correlator; `live` is its table of open exchanges."""
+        self._who = who
+        self._book = book
+        self._asks = asks
+        self._live = live
+
+    def of(self, live: Live) -> Sequence[Change]:
+        """Say what a change of an exchange is a change of."""
+        exchange = live.exchange
+        if exchange.call is None:
+            return (exchange,)
+        return (live.track.call,) if live.track is not None else ()
+
+    def closed(self, live: Live, record: Closed) -> Sequence[Change]:
+        """Close an exchange, and its call where no response came."""
+        exchange = live.exchange
+        exchange.how, exchange.why = record.how, record.why
+        exchange.end, exchange.held = record.t, record.held
+        exchange.sent = record.sent
+        if record.first_byte is not None:
+            exchange.first_byte = record.first_byte
+        track, round_ = live.track, live.round
+        if track is None:
+            if exchange.kind == "http" and exchange.verb == "POST":
+                self._who.identify(live, None, None, record.t)
+            ended = self._ended_session(live, record.t) if exchange.verb == "DELETE" else []
+            return (*ended, exchange) if exchange.call is None else ()
+        if record.held > 0:
+            _hold(track, record.held, record.t)
+        changes: Sequence[Change] = ()
+        if live.resumes:
+            self._asks.broke(live, track, record.t)
+        elif not exchange.answered and live.poll is None and round_ is not None:
+            changes = self._unanswered(live, track, round_, record)
+        if track.call.end is not None or track.origin is not live or exchange.era == "stateless":
+            # Nothing comes back to this exchange: leave no cycle for the collector.
+            live.track = live.round = None
+        return changes
+
+    def finish(self, tracks: Iterable[Track], now: float) -> Sequence[Call]:
+        """Account for the time of open calls, the given ones included, up to `now`."""
+        flying = (live.track for live in self._live.values() if live.track is not None)
+        still = {t.call.number: t for t in (*flying, *tracks) if t.call.end is None}
+        for track in still.values():
+            self._book.pass_ball(track, track.ball, now)
+        return [still[number].call for number in sorted(still)]
+
+    def _unanswered(
+        self, live: Live, track: Track, round_: Round, record: Closed
+    ) -> Sequence[Change]:
+        call = track.call
+        track.flying -= 1
+        outcome, fault = self._verdict(live, track, record)
+        if live.event_id is not None and live.exchange.era != "stateless" and not track.done:
+            ended = track.session is not None and track.session.ended
+            if not ended:
+                self._asks.broke(live, track, record.t)
+                if record.how == "complete" and call.end is None:
+                    track.flying += 1
+                    return ()
+        if round_.end is None and call.end is None:
+            round_.fault = fault
+        if round_.end is None:
+            round_.end = record.t
+        if call.end is None and not track.done and track.flying <= 0:
+            self._book.settle(track, outcome, record.t)
+        return (call,)
+
+    def _verdict(self, live: Live, track: Track, record: Closed) -> tuple[Outcome, Fault | None]:
+        """Say how a call ends whose response never came."""
+        status = live.exchange.status
+        failed = status is not None and status >= 400
+        ended = track.session is not None and track.session.ended
+        if track.call.kind == "stream" and record.how in _ORDERLY and not failed:
+            return "ok", None
+        if record.how == "client_gone" or (record.how == "complete" and ended):
+            return "cancelled", None
+        if record.how == "shutdown":
+            return "cancelled", Fault(code=None, message="the tap was stopped", sender="tap")
+        if record.how == "complete":
+            why = live.said or live.reason or "no response"
+        else:
+            why = record.why or live.said or record.how.replace("_", " ")
+        ours = live.exchange.from_tap or record.how in ("refused", "upstream_down")
+        return "error", Fault(code=status, message=why, sender="tap" if ours else "server")
+
+    def _ended_session(self, live: Live, t: float) -> list[Change]:
+        """End the calls of a session that its client gave up, where no stream will do so."""
+        status = live.exchange.status
+        if live.session_id is None or status is None or not 200 <= status < 300:
+            return []
+        session = self._who.closed(live.session_id)
+        if session is None:
+            return []
+        ended: list[Change] = []
+        for track in list(session.active.values()):
+            origin = track.origin
+            if origin is None or origin.exchange.number not in self._live:
+                self._book.settle(track, "cancelled", t)
+                ended.append(track.call)
+        return ended
+
+
+def _hold(track: Track, held: float, t: float) -> None:
+    """Move what the tap itself held back from the server's share of the time to its own."""
+    call = track.call
+    call.tap_s += held
+    if track.ball == "server" and call.end is None:
+        track.since = min(t, track.since + held)
+    else:
+        call.server_s = max(0.0, call.server_s - held)

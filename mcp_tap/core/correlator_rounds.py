@@ -1,0 +1,295 @@
+"""Which open round a retry belongs to: the linking of revision 2026-07-28.
+
+A round is one delivered `input_required`; it is open until it is answered.  Evidence ranks
+`state` > `keys` > `params`, and equal arguments decide between rounds that the same evidence fits.
+Servers use constant states, so an equal state alone proves nothing when it was issued to several
+calls.  Two calls that nothing tells apart make a retry ambiguous: a wrong link is worse than none.
+
+Answered rounds stay known while their call has no final result: an answer may be sent again after
+an error or a lost response.  Rounds of finished calls stay known for a while as reasons *not* to
+link: the better explanation of a retry may be a call that is already over.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import Struct
+
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.correlator_state import Pending, Target, Track
+from mcp_tap.core.model import Echo, Link, Round
+from mcp_tap.core.values import same_arguments
+
+MOST_PENDING = 10_000
+LONGEST_PENDING = 12 * 3600.0
+MOST_STATES = 50_000
+MOST_IN_CALL = 64
+"""Rounds of one call that an answer may be sent to again."""
+MOST_KEYS = 4096
+GHOSTS = 32
+"""Finished rounds remembered for one target."""
+GHOST_SIZE = 64 << 10
+"""Rounds with more bytes than this are not remembered once finished."""
+
+
+class Retry(Struct, eq=False):
+    """What a request brings that may tie it to a round."""
+
+    target: Target
+    state: str | None
+    keys: frozenset[str]
+    arguments: Any
+    principal: str | None
+
+
+class Found(Struct, eq=False):
+    """The verdict on a retry."""
+
+    link: Link = "none"
+    pending: Pending | None = None
+    candidates: list[int] = []
+
+
+class Ghost(Struct, eq=False):
+    """A round of a finished call."""
+
+    state: str | None
+    keys: frozenset[str]
+    arguments: Any
+
+
+def echo_of(issued: str | None, sent: str | None) -> Echo:
+    """Say how a state came back."""
+    if issued is None:
+        return "none" if sent is None else "invented"
+    if sent is None:
+        return "missing"
+    return "same" if issued == sent else "changed"
+
+
+class Linker:
+    """Knows every open round and finds the one a retry answers."""
+
+    def __init__(self) -> None:
+        self._open: dict[Target, list[Pending]] = {}
+        self._all: Bounded[int, Pending] = Bounded(MOST_PENDING, LONGEST_PENDING, self._forget)
+        self._ghosts: Bounded[Target, deque[Ghost]] = Bounded(4096, LONGEST_PENDING)
+        self._issued: Bounded[str | bytes, list[int]] = Bounded(MOST_STATES, LONGEST_PENDING)
+        self._serial = 0
+
+    @property
+    def retired(self) -> int:
+        """Open rounds that were let go unanswered."""
+        return self._all.retired
+
+    def expire(self, now: float) -> None:
+        """Let go of what is too old."""
+        self._all.expire(now)
+        self._ghosts.expire(now)
+        self._issued.expire(now)
+
+    def tracks(self) -> list[Track]:
+        """Give the calls that have rounds here."""
+        return [pending.track for pending in self._all.values()]
+
+    def issue(self, track: Track, round_: Round, principal: str | None, t: float) -> None:
+        """Take note of a round that waits for its retry."""
+        call = track.call
+        keys = frozenset(ask.key for ask in round_.asks)
+        if len(track.known) < MOST_KEYS:
+            track.known |= keys
+        self._serial += 1
+        pending = Pending(
+            serial=self._serial,
+            target=(track.client, call.method, call.name),
+            track=track,
+            round=round_,
+            state=round_.state,
+            keys=keys,
+            known=frozenset(track.known),
+            arguments=round_.arguments,
+            principal=principal,
+        )
+        track.pending.append(pending)
+        if len(track.pending) > MOST_IN_CALL:
+            oldest = track.pending.pop(0)
+            self._all.pop(oldest.serial)
+            self._remove(oldest)
+        self._open.setdefault(pending.target, []).append(pending)
+        self._all.put(pending.serial, pending, t)
+        if round_.state is not None:
+            self._note(round_.state, call.number, t)
+
+    def answer(self, pending: Pending, sent: str | None) -> None:
+        """Mark a round as answered; the first answer decides what its echo was."""
+        if not pending.answered:
+            pending.answered = True
+            pending.round.echo = echo_of(pending.state, sent)
+
+    def finish(self, track: Track) -> None:
+        """Take the rounds of a call with a final result out of the running."""
+        for pending in track.pending:
+            self._all.pop(pending.serial)
+            self._remove(pending)
+            if pending.round.size > GHOST_SIZE:
+                continue
+            ghosts = self._ghosts.get(pending.target) or deque(maxlen=GHOSTS)
+            ghosts.append(Ghost(pending.state, pending.keys, pending.arguments))
+            self._ghosts.put(pending.target, ghosts, track.since)
+        track.pending.clear()
+
+    def find(self, retry: Retry) -> Found:
+        """Find the round a retry answers, in the order of evidence."""
+        rounds = self._open.get(retry.target)
+        if not rounds:
+            return Found()
+        near = {p.serial for p in rounds if same_arguments(p.arguments, retry.arguments)}
+        return (
+            self._by_state(retry, rounds, near)
+            or self._by_keys(retry, rounds, near)
+            or self._by_older_state(retry, rounds)
+            or self._by_params(retry, rounds, near)
+            or Found()
+        )
+
+    def _by_state(self, retry: Retry, rounds: list[Pending], near: set[int]) -> Found | None:
+        if retry.state is None:
+            return None
+        same = [p for p in rounds if p.state == retry.state]
+        fresh = [p for p in same if not p.answered]
+        equal = [p for p in fresh if p.serial in near]
+        fitting = [p for p in equal if _fits(retry, p.keys)]
+        if fitting or equal:
+            again = [] if fitting else self._again(retry, same, near)
+            return self._choose("state", again or fitting or equal, retry)
+        again = self._again(retry, same, near)
+        if again:
+            return self._choose("state", again, retry)
+        if self._is_over(retry):
+            return Found()
+        # Arguments differ from here on.  A state that several calls were given proves too little
+        # unless the keys agree as well.
+        if fresh and not self._is_constant(retry.state):
+            return self._choose("state", fresh, retry)
+        fitting = [p for p in fresh if p.keys and retry.keys & p.keys]
+        return self._choose("state", fitting, retry) if fitting else None
+
+    def _by_older_state(self, retry: Retry, rounds: list[Pending]) -> Found | None:
+        """Take an answered round's state as evidence even where the arguments changed."""
+        if retry.state is None:
+            return None
+        same = [p for p in rounds if p.answered and p.state == retry.state]
+        return self._choose("state", same, retry) if same else None
+
+    def _again(self, retry: Retry, same: list[Pending], near: set[int]) -> list[Pending]:
+        """Find answered rounds that the same answer is sent to again, or their newest successor.
+
+        The successor is meant when it asked for nothing and the state is an older one of its call.
+        """
+        found = []
+        for pending in same:
+            if pending.answered and pending.serial in near and _fits(retry, pending.keys):
+                newest = pending.track.pending[-1]
+                stale = not retry.keys and not newest.keys and not newest.answered
+                found.append(newest if stale else pending)
+        return found
+
+    def _by_keys(self, retry: Retry, rounds: list[Pending], near: set[int]) -> Found | None:
+        if not retry.keys:
+            return None
+        asked = [p for p in rounds if retry.keys & p.keys]
+        fresh = [p for p in asked if not p.answered]
+        equal = [p for p in fresh if p.serial in near]
+        if equal:
+            owners = {
+                p.track.call.number
+                for p in rounds
+                if retry.state is not None and p.state == retry.state
+            }
+            mine = [p for p in equal if p.track.call.number in owners]
+            return self._choose("keys", mine or equal, retry)
+        again = [p for p in asked if p.answered and p.serial in near]
+        if again:
+            return self._choose("keys", again, retry)
+        if retry.state is None and self._is_over(retry):
+            return Found()
+        return self._choose("keys", fresh, retry) if fresh else None
+
+    def _by_params(self, retry: Retry, rounds: list[Pending], near: set[int]) -> Found | None:
+        if retry.state is None or self._issued.get(_digest(retry.state)) is not None:
+            return None
+        fresh = [p for p in rounds if not p.answered and not p.keys and p.serial in near]
+        return self._choose("params", fresh, retry) if fresh else None
+
+    def _choose(self, link: Link, rounds: list[Pending], retry: Retry) -> Found:
+        """Settle on one call, by the closest keys and then the principal; else ambiguous."""
+        if len(rounds) > 1:
+            rounds = _prefer(rounds, (p for p in rounds if _exact(retry, p)))
+            if retry.principal is not None:
+                rounds = _prefer(rounds, (p for p in rounds if p.principal == retry.principal))
+        calls = {p.track.call.number for p in rounds}
+        if len(calls) == 1:
+            return Found(link, rounds[-1])
+        for pending in rounds:
+            pending.claims += 1
+        if all(p.claims >= len(rounds) for p in rounds):
+            # As many retries as rounds: all are answered, even if nobody can say which by which.
+            for pending in rounds:
+                pending.answered = True
+        return Found("ambiguous", None, sorted(calls))
+
+    def _is_over(self, retry: Retry) -> bool:
+        """Tell whether a call that already ended explains a retry better than an open one."""
+        return any(
+            ghost.state == retry.state
+            and _fits(retry, ghost.keys)
+            and same_arguments(ghost.arguments, retry.arguments)
+            for ghost in self._ghosts.get(retry.target) or ()
+        )
+
+    def _is_constant(self, state: str) -> bool:
+        return len(self._issued.get(_digest(state)) or ()) > 1
+
+    def _note(self, state: str, call: int, t: float) -> None:
+        digest = _digest(state)
+        calls = self._issued.get(digest) or []
+        if call not in calls:
+            calls = [*calls, call][-2:]
+        self._issued.put(digest, calls, t)
+
+    def _forget(self, pending: Pending) -> None:
+        """Lose a round that nobody answered for too long."""
+        self._remove(pending)
+        if pending in pending.track.pending:
+            pending.track.pending.remove(pending)
+
+    def _remove(self, pending: Pending) -> None:
+        rounds = self._open.get(pending.target)
+        if rounds and pending in rounds:
+            rounds.remove(pending)
+            if not rounds:
+                del self._open[pending.target]
+
+
+def _fits(retry: Retry, keys: frozenset[str]) -> bool:
+    """Tell whether answers and asks have a key in common, or both have none."""
+    return bool(retry.keys & keys) if retry.keys and keys else not retry.keys and not keys
+
+
+def _exact(retry: Retry, pending: Pending) -> bool:
+    return retry.keys in (pending.keys, pending.known)
+
+
+def _prefer(rounds: list[Pending], better: Iterable[Pending]) -> list[Pending]:
+    return list(better) or rounds
+
+
+def _digest(state: str) -> str | bytes:
+    """Stand for a state of any length; short ones stand for themselves."""
+    if len(state) <= 64:
+        return state
+    return blake2b(state.encode(errors="surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,117 @@
+"""Messages without an exchange: lines of a stdio run, paired by JSON-RPC id.
+
+The process is one session.  Each client message makes an exchange of its own, numbered here; a
+server's line finds its exchange by id, by progress token, or by being about the only open call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mcp_tap.core import spec
+from mcp_tap.core.correlator_calls import payload_size
+from mcp_tap.core.correlator_client import ClientSide
+from mcp_tap.core.correlator_end import Endings
+from mcp_tap.core.correlator_server import ServerSide
+from mcp_tap.core.correlator_state import Change, Live, Session
+from mcp_tap.core.model import Exchange
+from mcp_tap.core.records import Message
+from mcp_tap.core.values import id_key
+
+MOST_WAITING = 10_000
+
+
+class Stdio:
+    """Gives lines the exchange they belong to."""
+
+    def __init__(self, client: ClientSide, server: ServerSide, end: Endings) -> None:
+        """Hand messages on to the two sides."""
+        self._client = client
+        self._server = server
+        self._end = end
+        self._waiting: dict[tuple[bool, str], Live] = {}
+        self._tokens: dict[tuple[bool, str], Live] = {}
+        self._session = Session(id="stdio")
+        self._exchanges = 0
+        self.retired = 0
+
+    def take(self, record: Message, value: Any) -> Sequence[Change]:
+        """Take one line."""
+        if record.sender == "client":
+            return self._from_client(record, value)
+        return self._from_server(record, value)
+
+    def _from_client(self, record: Message, value: Any) -> Sequence[Change]:
+        live = self._new(record)
+        live.exchange.request_seq = record.seq
+        changes = self._client.take(live, record, value)
+        exchange = live.exchange
+        if exchange.kind != "request":
+            exchange.how, exchange.end = "complete", record.t
+            return changes
+        key = id_key(exchange.request_id)
+        self._waiting.pop(key, None)
+        self._waiting[key] = live
+        token = _member(value, "params", "_meta", "progressToken")
+        if token is not None:
+            self._tokens[id_key(token)] = live
+        if len(self._waiting) > MOST_WAITING:
+            self._close(next(iter(self._waiting)))
+            self.retired += 1
+        return changes
+
+    def _from_server(self, record: Message, value: Any) -> Sequence[Change]:
+        live = self._find(value)
+        if live is None:
+            live = self._new(record)
+            live.exchange.era = "session" if self._session.version else "unknown"
+            live.exchange.how, live.exchange.end = "complete", record.t
+            return self._server.take(live, record, value)
+        exchange = live.exchange
+        size = payload_size(record)
+        exchange.size += size
+        if live.round is not None:
+            live.round.size += size
+        changes = self._server.take(live, record, value)
+        if exchange.answered:
+            exchange.how, exchange.end = "complete", record.t
+            self._close(id_key(exchange.request_id))
+            if exchange.method == spec.INITIALIZE and exchange.era == "session":
+                self._session.version = exchange.version
+                self._session.client = exchange.identity.name
+        return changes
+
+    def _new(self, record: Message) -> Live:
+        self._exchanges += 1
+        exchange = Exchange(number=self._exchanges, t=record.t, size=payload_size(record))
+        return Live(exchange=exchange, session=self._session)
+
+    def _find(self, value: Any) -> Live | None:
+        if type(value) is not dict:
+            return None
+        if "method" not in value:
+            return self._waiting.get(id_key(value.get("id")))
+        method = value.get("method")
+        if "id" in value:
+            return None
+        subscription = _member(value, "params", "_meta", spec.META_SUBSCRIPTION)
+        if subscription is not None:
+            return self._waiting.get(id_key(subscription))
+        if method == spec.NOTE_PROGRESS:
+            token = _member(value, "params", "progressToken")
+            return self._tokens.get(id_key(token)) if token is not None else None
+        return None
+
+    def _close(self, key: tuple[bool, str]) -> None:
+        live = self._waiting.pop(key, None)
+        if live is not None:
+            self._tokens = {k: v for k, v in self._tokens.items() if v is not live}
+
+
+def _member(value: Any, *path: str) -> Any:
+    for step in path:
+        if type(value) is not dict:
+            return None
+        value = value.get(step)
+    return value

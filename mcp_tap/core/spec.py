@@ -1,0 +1,101 @@
+"""The tables of the specification that linking needs: names, methods, revisions.
+
+One place for words that stand on the wire, so that no other module spells them.
+Sources: https://modelcontextprotocol.io/specification/2026-07-28 and 2025-11-25, SEP-2663 (tasks).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mcp_tap.core.model import AskKind, Era
+
+STATELESS_SINCE: Final = "2026-07-28"
+"""First revision without sessions; revisions are dates, so they compare as text."""
+
+REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+
+META_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+META_CLIENT: Final = "io.modelcontextprotocol/clientInfo"
+META_SERVER: Final = "io.modelcontextprotocol/serverInfo"
+META_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
+
+HEADER_VERSION: Final = "mcp-protocol-version"
+HEADER_SESSION: Final = "mcp-session-id"
+HEADER_METHOD: Final = "mcp-method"
+HEADER_NAME: Final = "mcp-name"
+HEADER_LAST_EVENT: Final = "last-event-id"
+
+INITIALIZE: Final = "initialize"
+LISTEN: Final = "subscriptions/listen"
+TASKS_GET: Final = "tasks/get"
+TASKS_UPDATE: Final = "tasks/update"
+TASKS_CANCEL: Final = "tasks/cancel"
+
+NOTE_PROGRESS: Final = "notifications/progress"
+NOTE_LOG: Final = "notifications/message"
+NOTE_CANCELLED: Final = "notifications/cancelled"
+NOTE_TASK: Final = "notifications/tasks"
+NOTE_ELICITED: Final = "notifications/elicitation/complete"
+
+NOTE_LISTS: Final = (
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/resources/updated",
+)
+"""What a listen stream, or a session's GET stream, may announce."""
+
+MAY_ASK: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
+"""Requests a server may answer with `input_required`."""
+
+TASK_METHODS: Final = frozenset({TASKS_GET, TASKS_UPDATE, TASKS_CANCEL})
+"""Requests about a task that exists; they never open a chain of rounds themselves."""
+
+NAME_PARAM: Final[dict[str, str]] = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "resources/subscribe": "uri",
+    "resources/unsubscribe": "uri",
+    TASKS_GET: "taskId",
+    TASKS_UPDATE: "taskId",
+    TASKS_CANCEL: "taskId",
+}
+"""Method -> the parameter that names its target."""
+
+REQUEST_CANCELLED: Final = -32800
+"""JSON-RPC error of a request that was cancelled (session era)."""
+
+TERMINAL: Final = frozenset({"completed", "failed", "cancelled"})
+"""Task statuses nothing follows."""
+
+INPUT_REQUIRED: Final = "input_required"
+"""The result type, and the task status, that ask."""
+
+_NOT_ASKING: Final = frozenset({"ping", "tasks/list", "tasks/result"}) | TASK_METHODS
+
+
+def era_of(version: str) -> Era:
+    """Say which era a declared revision belongs to; `unknown` for what is no date."""
+    if len(version) == len(STATELESS_SINCE) and version[4] == version[7] == "-":
+        digits = version[:4] + version[5:7] + version[8:]
+        if digits.isascii() and digits.isdigit():
+            return "stateless" if version >= STATELESS_SINCE else "session"
+    return "unknown"
+
+
+def asks(method: str) -> bool:
+    """Tell whether a request sent by a server waits for the client's side of things."""
+    return method not in _NOT_ASKING
+
+
+def ask_kind(method: Any, params: dict[str, Any]) -> AskKind:
+    """Sort a question: a form when an elicitation names no mode, `other` for unknown methods."""
+    if method == "elicitation/create":
+        return "url" if params.get("mode") == "url" else "form"
+    if method == "sampling/createMessage":
+        return "sampling"
+    if method == "roots/list":
+        return "roots"
+    return "other"

@@ -1,0 +1,58 @@
+"""Comparing JSON values that strangers wrote: no recursion, no surprises from Python's `==`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_tap.core.wire import dumps
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Compare as JSON: key order is free, 1 equals 1.0, true is not 1."""
+    pairs = [(one, other)]
+    while pairs:
+        a, b = pairs.pop()
+        if a is b:
+            continue
+        kind = type(a)
+        if kind is dict:
+            if type(b) is not dict or len(a) != len(b):
+                return False
+            for key, value in a.items():
+                if key not in b:
+                    return False
+                pairs.append((value, b[key]))
+        elif kind is list:
+            if type(b) is not list or len(a) != len(b):
+                return False
+            pairs.extend(zip(a, b, strict=True))
+        elif kind is bool or type(b) is bool or a != b:
+            return False
+    return True
+
+
+def same_arguments(one: Any, other: Any) -> bool:
+    """Compare arguments; leaving them out is the same as an empty object."""
+    return same_json({} if one is None else one, {} if other is None else other)
+
+
+def same_id(one: Any, other: Any) -> bool:
+    """Compare JSON-RPC ids: 1, "1" and true are three different ones."""
+    return type(one) is type(other) and same_json(one, other)
+
+
+def text_of(value: Any) -> str:
+    """Give a text for any JSON value; a string stands for itself."""
+    if type(value) is str:
+        return value
+    if type(value) is int:
+        return str(value)
+    try:
+        return dumps(value).decode(errors="replace")
+    except (ValueError, TypeError, RecursionError):
+        return "?"
+
+
+def id_key(value: Any) -> tuple[bool, str]:
+    """Make a dictionary key of a JSON-RPC id; strings and numbers stay apart."""
+    return type(value) is str, text_of(value)

@@ -1,0 +1,58 @@
+"""The one way from records to what people see: fed live by a proxy, offline by a reader.
+
+There is no `if live` in here.  Whoever feeds it says what time it is with the records themselves,
+so that the same records always give the same calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from mcp_tap.core.correlator import Correlator
+from mcp_tap.core.model import Call, Exchange
+from mcp_tap.core.records import AnyRecord
+from mcp_tap.core.wire import UNPARSED
+
+Change: TypeAlias = Call | Exchange
+"""What a record changed.  An exchange is reported only where it belongs to no call."""
+
+
+class Pipeline:
+    """Records in, changes out.
+
+    The objects it reports go on living after they ended; the pipeline itself lets go of them.
+    """
+
+    def __init__(self, *, label: str | None = None) -> None:
+        """Begin an empty run.
+
+        Args:
+            label: name of the server, where the user gave one; else the capture's own is used.
+        """
+        self._correlator = Correlator(label=label)
+        self.behind = 0
+        """Records that came but were not fed: a feeder that cannot keep up counts them here."""
+
+    @property
+    def retired(self) -> int:
+        """Things that were let go before their end was seen: too many, or too old."""
+        return self._correlator.retired
+
+    def feed(self, record: AnyRecord, value: Any = UNPARSED) -> Sequence[Change]:
+        """Take the next record; give what it changed.
+
+        Args:
+            record: the next record of the run, in the order of `seq`.
+            value: its payload, where the caller has parsed that already.
+        """
+        return self._correlator.feed(record, value)
+
+    def advance(self, now: float) -> Sequence[Change]:
+        """Let time pass up to `now`, a record's time; gives what changed by that alone."""
+        self._correlator.expire(now)
+        return ()
+
+    def finish(self) -> Sequence[Change]:
+        """Take note that no more records come; what is open stays open."""
+        return self._correlator.finish()
