@@ -109,6 +109,11 @@ def header_of(path: Path) -> Header:
         return first_line(read_line(stream, path.name), path.name)[0]
 
 
+def same_run(one: Header, other: Header) -> bool:
+    """Tell whether two headers are of one run; a run id alone may be used again (`--write`)."""
+    return (one.run, one.started) == (other.run, other.started)
+
+
 def run_parts(base: Path, header: Header) -> list[Path]:
     """List the files of the run that begins in `base`: what has the name and the run's header."""
     if header.part > 1:
@@ -129,7 +134,7 @@ def next_part(base: Path, number: int, header: Header) -> tuple[Path, int] | Non
 
 def _belongs(path: Path, header: Header) -> bool:
     try:
-        return header_of(path).run == header.run
+        return same_run(header_of(path), header)
     except CaptureError:
         return False
 

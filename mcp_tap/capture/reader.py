@@ -30,6 +30,7 @@ from mcp_tap.capture.lines import (
     open_stdin,
     read_line,
     run_parts,
+    same_run,
     unreadable,
 )
 from mcp_tap.capture.store import find
@@ -212,11 +213,11 @@ class CaptureReader:
         ) from error
 
     def _check_header(self, header: Header, number: int) -> None:
-        if header.run != self.header.run:
+        if not same_run(header, self.header):
             raise CaptureError(
                 "capture-damaged",
                 f"{self.place} holds more than one run",
-                where=f"line {number}: run {header.run} begins, after run {self.header.run}",
+                where=f"line {number}: the header of another run, started {header.started}",
                 help="read each run from its own file",
             )
 

@@ -13,6 +13,7 @@ from mcp_tap.capture.lines import (
     decode_line,
     first_line,
     next_part,
+    same_run,
     unreadable,
 )
 from mcp_tap.core.records import AnyRecord, Footer, Gap, Header
@@ -133,7 +134,7 @@ class CaptureTail:
         return record
 
     def _accept(self, header: Header) -> Header | None:
-        if self.header is not None and self.header.run == header.run:
+        if self.header is not None and same_run(self.header, header):
             return None
         self.header = header
         self._account = Account(header)

@@ -152,6 +152,7 @@ def test_a_foreign_file_with_the_name_of_a_part_is_left_out(tmp_path):
     path = write_run(tmp_path / "run.jsonl")
     write_run(tmp_path / "run.jsonl.001", run="other")
     (tmp_path / "run.jsonl.002").write_text("mine")
+    write_run(tmp_path / "run.jsonl.003", started="2026-07-01T00:00:00Z")
     reader, _ = read(path)
     assert reader.parts == [path]
 

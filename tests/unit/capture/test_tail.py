@@ -112,6 +112,15 @@ def test_a_file_replaced_by_another_run_is_read_from_its_start(path, follow):
     assert not tail.clean
 
 
+def test_a_second_run_of_the_same_name_is_another_run(path, follow):
+    write_run(path, 5)
+    tail = follow(path)
+    poll(tail)
+    path.unlink()
+    write_run(path, 2, started="2026-07-28T12:09:00Z")
+    assert poll(tail) == [0, 1, 2, 3]
+
+
 def test_a_file_emptied_and_filled_again_is_read_from_its_start(path, follow):
     write_run(path, 5, clean=False)
     tail = follow(path)
