@@ -98,6 +98,11 @@ class Ending:
             return "signal"
         return "end" if self._child is None else "child"
 
+    @property
+    def interrupted(self) -> bool:
+        """Tell whether SIGINT ended it."""
+        return self._signal == signal.SIGINT
+
     def quit(self) -> None:
         """End the run as from within; may be called from any thread."""
         self._loop.call_soon_threadsafe(self._ended.set)
@@ -164,9 +169,11 @@ async def _serve(job: Job, out: Output) -> int:
         out,
         stream=sys.stderr if job.child else None,  # stdout is the child's
         on_quit=ending.quit,
-        stats=lambda: Stats(records=run.records, bytes=_bytes(capture), lost=run.lost),
+        stats=lambda: Stats(records=_records(run), bytes=_bytes(capture), lost=run.lost),
     )
     run = HttpRun(settings, capture=capture, view=view)
+    if job.ready_file:
+        _forget_ready(Path(job.ready_file))
     try:
         await run.start()
     except TapError as error:
@@ -175,15 +182,23 @@ async def _serve(job: Job, out: Output) -> int:
     try:
         if job.ready_file:
             _write_ready(Path(job.ready_file), run.url, capture)
-        out.say(f"mcp-tap  {run.url} -> {settings.upstream}\n         recording {capture}")
+        if job.view != "console":  # which says it in its first line, on this same terminal
+            out.say(f"mcp-tap  {run.url} -> {settings.upstream}\n         recording {capture}")
         if job.child is None:
             await ending.wait()
         else:
             code = await ending.child(job.child, run.url)
     finally:
         await run.stop(ending.how)
+    if ending.interrupted and sys.stderr.isatty():
+        out.say("")  # the terminal stands behind its ^C
     out.say(_closing(run, capture))
     return code
+
+
+def _records(run: HttpRun) -> int:
+    """Count the records, the header too: `seq` counts from its 0."""
+    return run.records + 1
 
 
 def _bytes(capture: Path) -> int:
@@ -196,9 +211,15 @@ def _bytes(capture: Path) -> int:
 def _closing(run: HttpRun, capture: Path) -> str:
     lost = f", {run.lost} LOST" if run.lost else ", none lost"
     return (
-        f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(run.records, 'record')}{lost}\n"
+        f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(_records(run), 'record')}{lost}\n"
         f"         mcp-tap show {shlex.quote(str(capture))}"
     )
+
+
+def _forget_ready(path: Path) -> None:
+    """Take away the file of an earlier run, whose address somebody could take for ours."""
+    with contextlib.suppress(OSError):  # what is wrong with it is told when it is written
+        path.unlink()
 
 
 def _write_ready(path: Path, url: str, capture: Path) -> None:

@@ -130,7 +130,7 @@ async def test_ready_file_tells_where_the_tap_is_and_traffic_is_recorded(tap, tm
     assert code == 0
     assert "tools/list" in out
     assert err.splitlines()[0] == f"mcp-tap  {ready['url']} -> {url}"
-    assert "1 exchange, 6 records, none lost" in err
+    assert "1 exchange, 7 records, none lost" in err
     assert err.splitlines()[-1].strip() == "mcp-tap show run.jsonl"
     assert kinds("run.jsonl") == [
         "header",
@@ -295,6 +295,16 @@ async def test_taken_port_is_answered_with_a_free_one(tap):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", int(free)))
     assert not Path("run.jsonl").exists()
+
+
+async def test_ready_file_of_an_earlier_run_is_taken_away_at_once(tap, tmp_path):
+    (tmp_path / "ready.json").write_text('{"url":"http://127.0.0.1:1/mcp"}\n')
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        running = await tap("http://localhost:3000/mcp", listen=str(taken.getsockname()[1]))
+        assert (await running.end())[0] == 2
+    assert not running.ready.exists()
 
 
 async def test_ipv6_loopback_can_be_listened_on(tap):
