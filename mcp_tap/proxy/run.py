@@ -109,7 +109,7 @@ class HttpRun:
             UsageError: the address cannot be listened on.
             CaptureError: the capture cannot be created.
         """
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         settings, target = self._settings, self._target
         started = perf_counter()
         wall = datetime.now(UTC)
@@ -148,7 +148,6 @@ class HttpRun:
         self._pipeline.feed(self.header)
         self._view.start(self.header)
         recording.seq = self.header.seq
-        self._loop = loop
         self._desk = Desk(
             write=self._writer.write if self._writer else _forget,
             analyse=self._analyse,
