@@ -27,6 +27,7 @@ ARROWS: dict[str, set[str]] = {
     "views": {"core", "errors", "rules"},
     "demo": {"core", "errors"},
     "cli": {"*"},
+    "__main__": {"cli"},
 }
 """Room -> what it may import of ours, beside itself and the bare package (`__version__`)."""
 
