@@ -32,6 +32,8 @@ NOT_FROM_PROJECTS = {
     "insecure": "it would switch off the check of the server's certificate",
     "header": "it would send headers that you did not choose",
     "no-default-redaction": "it would write credentials to the capture",
+    "yes": "it would delete captures without asking you",
+    "force": "it would delete captures that are still being written",
 }
 """Settings a project's file may not hold, each with the reason."""
 

@@ -78,9 +78,9 @@ def _rows(ctx: TapContext, known: Commands, name: str) -> list[Row]:
         if not isinstance(param, TapOption) or param.key not in keys:
             continue
         raw, _ = param.consume_value(own, {})
-        value = param.process_value(own, raw)
-        if not param.is_flag and isinstance(raw, str | int | float | list | tuple):
-            value = raw  # as it is written, not as it is understood
+        value = param.process_value(own, raw)  # refuses what the command itself would refuse
+        if not param.is_flag:  # as it is written, not as it is understood
+            value = raw if isinstance(raw, str | int | float | list | tuple) else None
         if param.secret and value:
             value = "(set, not shown)"
         source = own.origins.get(param.name or "", "default")

@@ -3,8 +3,10 @@ from __future__ import annotations
 import click
 import pytest
 
+from mcp_tap.cli import main
 from mcp_tap.cli.common import FILE, TapCommand, TapOption, option
 from mcp_tap.cli.settings import Commands, setting, user_file
+from mcp_tap.config import NOT_FROM_PROJECTS
 
 
 @click.group()
@@ -61,6 +63,13 @@ def test_command_that_stands_alone_is_its_own_table():
 def test_shape_of_a_setting_is_that_of_the_option(args, shape, path, adds_up):
     made = setting(TapOption(["--thing"], **args))
     assert (made.key, made.shape, made.path, made.adds_up) == ("thing", shape, path, adds_up)
+
+
+def test_what_a_project_may_not_set_names_options_that_exist_or_will():
+    with main.group.make_context("mcp-tap", ["list"]) as ctx:
+        known = Commands(ctx)
+        every = {key for command in known.commands() for key in known.options(command)}
+    assert set(NOT_FROM_PROJECTS) - every == {"script", "upstream-command"}
 
 
 def test_user_file_stands_where_the_platform_keeps_configuration(monkeypatch, tmp_path):
