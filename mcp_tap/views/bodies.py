@@ -69,7 +69,7 @@ def _payload_rows(record: Payload, look: Look, *, raw: bool) -> Iterator[Row]:
     lines = None if raw else _pretty(value_of(record), more)
     if lines is None:
         text = _veil(data.decode("utf-8", "backslashreplace"), more)
-        lines = [text] if raw else text.splitlines()
+        lines = text.splitlines() if not raw else [text] if text else []
     for line in lines:
         yield [(f"{INDENT}  {safe(line)}", "")]
 

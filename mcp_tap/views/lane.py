@@ -191,7 +191,7 @@ def _result_words(round_: Round) -> list[str]:
 
 
 def _field(name: str, words: str) -> Row:
-    return [(f"  {name:<16}", "dim"), (words, "")]
+    return [(f" {name:<15}", "dim"), (words, "")]
 
 
 def _answer(answer: Any, cells: int) -> str:

@@ -90,6 +90,8 @@ class RoundDoc(Struct, frozen=True, kw_only=True):
     result_type: str | None
     link: Link
     """Evidence that ties it to the round before; `none` on a first round."""
+    answers_round: int | None
+    """Number of the round whose asks or state it answers; null where it answers none."""
     candidates: list[int]
     """Numbers of the calls it may belong to, where the link is `ambiguous`."""
     request_state: StateDoc
@@ -130,6 +132,8 @@ class CallDoc(Struct, frozen=True, kw_only=True):
     tap_ms: float
     fault: FaultDoc | None
     """The last round's."""
+    dropped: int
+    """Rounds left out of `rounds`, where there were too many to keep; the first one stays."""
     rounds: list[RoundDoc]
 
 
@@ -236,6 +240,7 @@ def call_doc(call: Call) -> CallDoc:
         client_ms=_ms(call.client_s),
         tap_ms=_ms(call.tap_s),
         fault=_fault(call.fault),
+        dropped=call.dropped,
         rounds=[_round(r) for r in call.rounds],
     )
 
@@ -295,6 +300,7 @@ def _round(round_: Round) -> RoundDoc:
         status=round_.status,
         result_type=round_.result_type,
         link=round_.link,
+        answers_round=round_.answers_round,
         candidates=round_.candidates,
         request_state=StateDoc(
             bytes=0 if raw is None else len(raw),

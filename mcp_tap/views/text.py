@@ -119,6 +119,8 @@ class TextView:
         self._wake = threading.Condition()
         self._closing = False
         self._writer: threading.Thread | None = None
+        self.gone = False
+        """Nobody reads the stream any more."""
 
     def start(self, header: Header) -> None:
         """Take the run's start, and begin to write."""
@@ -173,7 +175,8 @@ class TextView:
                 for stream in {id(s): s for s, _ in lines}.values():
                     stream.flush()
             except (OSError, ValueError):
-                return  # nobody reads any more: the recording goes on without a view
+                self.gone = True  # whoever records goes on without a view
+                return
 
 
 def local_start(started: str) -> datetime | None:

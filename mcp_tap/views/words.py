@@ -69,7 +69,7 @@ def duration(call: Call, now: float | None) -> str:
 
 def split(call: Call) -> str:
     """Say whose time it was, where that is not only the server's: `server 0.31s, client 5.81s`."""
-    if call.client_s <= 0 and call.tap_s < 0.001:
+    if call.client_s <= 0 and call.tap_s < 0.01:
         return ""
     parts = [("server", call.server_s), ("client", call.client_s), ("tap", call.tap_s)]
     return ", ".join(f"{who} {took(s)}" for who, s in parts if s >= 0.0005 or who == "server")

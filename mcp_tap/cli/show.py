@@ -1,0 +1,272 @@
+"""`mcp-tap show`: the calls of a capture, as text for people or as documents for programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from mcp_tap.cli.common import Output, TapCommand, option, output
+from mcp_tap.errors import CaptureError, UsageError
+
+if TYPE_CHECKING:
+    from mcp_tap.capture.reader import CaptureReader
+    from mcp_tap.cli.gather import Found, Shelf
+    from mcp_tap.core.filters import Filter
+    from mcp_tap.core.records import AnyRecord
+    from mcp_tap.views.look import Look, Row
+
+
+DEPTH = click.IntRange(0, 4)
+
+
+class ShowCommand(TapCommand):
+    """A command whose help ends with the filter language, as the parser itself describes it."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the filter language below the options."""
+        from mcp_tap.core.filters import help_text
+
+        with formatter.section("Filters"):
+            for line in help_text().splitlines():
+                formatter.write(f"  {line}\n" if line else "\n")
+        super().format_epilog(ctx, formatter)
+
+
+@click.command(
+    "show",
+    cls=ShowCommand,
+    epilog="""\
+\b
+Examples:
+  mcp-tap show                        the newest capture
+  mcp-tap show run.jsonl -d2 tool:deploy
+  mcp-tap show 'state:error | took:>2s' -f json
+""",
+)
+@click.argument("arguments", metavar="[CAPTURE] [FILTER]", nargs=-1)
+@option(
+    "-d",
+    "--detail",
+    type=DEPTH,
+    metavar="0..4",
+    help="0 calls, 1 rounds, 2 asks and answers, 3 bodies, 4 bytes."
+    "  [default: 2 for calls with more than one round or with asks, else 0]",
+)
+@option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    help="text for people; json: one document; jsonl: one call a line.",
+)
+def command(arguments: tuple[str, ...], detail: int | None, form: str) -> int:
+    """Print the calls of CAPTURE that pass FILTER.
+
+    CAPTURE is a path, a run id, - for standard input, or absent for the newest.  The document of
+    -f json is a versioned contract, described in
+    docs/show-json.md.
+    """
+    out = output()
+    reader, words = _open(arguments)
+    if out.json and form == "text":
+        form = "json"
+    job = Showing(reader, _filter(words), out)
+    if form == "text":
+        job.text(detail)
+    elif form == "json":
+        job.json()
+    else:
+        job.jsonl()
+    job.report()
+    return 0
+
+
+def _open(arguments: tuple[str, ...]) -> tuple[CaptureReader, list[str]]:
+    """Find out whether the first argument names a capture, and open it or else the newest."""
+    from mcp_tap.capture.reader import open_capture
+
+    words = list(arguments)
+    if not words:
+        return open_capture(None), []
+    first = words[0]
+    if first == "-" or first.endswith((".jsonl", ".gz")) or os.sep in first.partition(":")[0]:
+        return open_capture(first), words[1:]
+    try:
+        return open_capture(first), words[1:]
+    except CaptureError as error:
+        if error.code != "capture-missing":
+            raise
+        try:
+            _filter(words)
+        except UsageError as unreadable:
+            # A typing error in a filter is worth more words than a file that is not there.
+            raise (unreadable if ":" in first else error) from None
+    return open_capture(None), words
+
+
+def _filter(words: list[str]) -> Filter:
+    """Join the arguments of the shell to one filter; each keeps to itself where it is whole."""
+    from mcp_tap.core.filters import parse
+
+    if len(words) > 1:
+        try:
+            for word in words:
+                parse(word)
+        except UsageError:
+            return parse(" ".join(words))
+        return parse(" ".join(f"({word})" for word in words if word.strip()))
+    return parse(" ".join(words))
+
+
+class Showing:
+    """One capture on its way to stdout."""
+
+    def __init__(self, reader: CaptureReader, filter_: Filter, out: Output) -> None:
+        """Take what is to be shown; nothing is read yet."""
+        self.reader = reader
+        self.filter = filter_
+        self.out = out
+        self.records = 0
+        self.calls = 0
+        self.shown = 0
+        self.now = 0.0
+        self.incomplete = 0
+
+    def text(self, detail: int | None) -> None:
+        """Print rows, each call's when nothing more can change in it."""
+        from mcp_tap.views.look import ASCII, LINES, Look
+        from mcp_tap.views.paint import Painter
+        from mcp_tap.views.text import local_start
+        from mcp_tap.views.timeline import HEADING
+
+        header = self.reader.header
+        look = Look(glyphs=ASCII if self.out.ascii else LINES, start=local_start(header.started))
+        painter = Painter(color=self.out.colored(sys.stdout))
+        _be_tolerant()
+        headed = False
+        for found, shelf in self._found(look, records=detail is not None and detail >= 3):
+            if not headed:
+                headed = True
+                if not self.out.quiet:
+                    sys.stdout.write(painter.line([(HEADING, "dim")]))
+            for row in self._rows(found, look, detail, shelf):
+                sys.stdout.write(painter.line(row))
+
+    def _rows(
+        self, found: Found, look: Look, detail: int | None, shelf: Shelf | None
+    ) -> Iterable[Row]:
+        from mcp_tap.core.model import Exchange
+        from mcp_tap.views.listing import call_rows, exchange_rows
+
+        records = shelf.of(found) if shelf is not None and (detail or 0) >= 3 else ()
+        if isinstance(found, Exchange):
+            plain = found.outcome in ("ok", "open")
+            if plain and not detail and not self.filter.uses("kind", "status", "text"):
+                return ()
+            return exchange_rows(found, look, detail or 0, now=self.now, records=records)
+        several = len(found.rounds) > 1 or any(r.asks for r in found.rounds)
+        depth = (2 if several else 0) if detail is None else detail
+        return call_rows(found, look, depth, now=self.now, records=records)
+
+    def json(self) -> None:
+        """Print one document."""
+        from mcp_tap.core.model import Call
+        from mcp_tap.views import machine
+
+        calls: list[bytes] = []
+        exchanges: list[bytes] = []
+        for found, _ in self._found():
+            if isinstance(found, Call):
+                calls.append(machine.encode(machine.call_doc(found)))
+            else:
+                exchanges.append(machine.encode(machine.exchange_doc(found)))
+        reader = self.reader
+        torn = reader.torn
+        capture = machine.capture_doc(
+            reader.header,
+            path=str(reader.path) if reader.path else None,
+            records=self.records,
+            lost=reader.lost,
+            torn=None if torn is None else machine.TornDoc(line=torn.line, bytes=torn.bytes),
+            clean=reader.clean,
+        )
+        click.echo(machine.document_bytes(machine.show_document(capture, calls, exchanges)))
+
+    def jsonl(self) -> None:
+        """Print one call a line."""
+        from mcp_tap.core.model import Call
+        from mcp_tap.views import machine
+
+        for found, _ in self._found():
+            if isinstance(found, Call):
+                click.echo(machine.encode(machine.call_doc(found)))
+
+    def _found(
+        self, look: Look | None = None, *, records: bool = False
+    ) -> Iterator[tuple[Found, Shelf | None]]:
+        from mcp_tap.cli.gather import Shelf, gather
+        from mcp_tap.core.filters import Scope
+        from mcp_tap.core.model import Call
+        from mcp_tap.pipeline.spine import Pipeline
+        from mcp_tap.views.text import local_start
+
+        shelf = Shelf() if records or self.filter.uses("text") else None
+        start = look.start if look else local_start(self.reader.header.started)
+        scope = Scope(start=start, bodies=shelf.texts if shelf else None)
+        for found in gather(self.reader, Pipeline(), shelf=shelf, see=self._see):
+            call = isinstance(found, Call)
+            self.calls += call
+            if self.filter.matches(found, scope):
+                self.shown += call
+                yield found, shelf
+            if shelf is not None:
+                shelf.release(found)
+        self.incomplete = shelf.incomplete if shelf else 0
+
+    def _see(self, record: AnyRecord) -> None:
+        self.records += 1
+        self.now = record.t
+
+    def report(self) -> None:
+        """Say on stderr what was read and what is wrong with it."""
+        reader, out = self.reader, self.out
+        sys.stdout.flush()
+        if reader.torn is not None:
+            out.say(
+                f"warning[capture-torn]: {reader.torn.name} stops in the middle of line"
+                f" {reader.torn.line}\n"
+                f"  why:  the run was killed while writing; the {self.records} records before it"
+                " are sound"
+            )
+        if reader.lost:
+            out.say(
+                f"warning[records-lost]: {_many(reader.lost, 'record')} of this run"
+                f" {'is' if reader.lost == 1 else 'are'} missing\n"
+                "  why:  what they said is not shown, and calls they belong to may look unfinished"
+            )
+        if self.incomplete:
+            out.say(
+                f"warning[not-all-kept]: {_many(self.incomplete, 'long call')} could not be"
+                " searched or printed whole, to stay within memory"
+            )
+        of = f"{self.shown} of {self.calls} calls" if self.filter else _many(self.calls, "call")
+        words = f"{of}, {_many(self.records, 'record')}, {reader.name}"
+        if not reader.clean and reader.torn is None:
+            words += "; no footer: the run goes on, or was killed"
+        out.say(words)
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _be_tolerant() -> None:
+    """Show what the terminal's encoding cannot, by its code, rather than fail."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
