@@ -35,7 +35,9 @@ def test_the_documents_name_no_command_that_does_not_exist():
     named = {
         match[1]
         for page in pages
-        for match in re.finditer(r"(?m)^\$? *mcp-tap ([a-z]+)", page.read_text(encoding="utf-8"))
+        for match in re.finditer(
+            r"(?m)(?:^\$ |^  +|`)mcp-tap ([a-z]+)", page.read_text(encoding="utf-8")
+        )
     }
     assert named <= set(COMMANDS), named - set(COMMANDS)
 

@@ -102,8 +102,15 @@ def test_the_persons_time_is_split_from_the_servers(calls):
     assert deploy["server_ms"] < deploy["client_ms"]
 
 
-def test_one_answer_breaks_a_rule(calls):
-    assert calls["broken_export"]["rounds"][0]["result_type"] is None
+def test_exactly_one_answer_breaks_the_rule_it_is_there_to_break(demo, calls):
+    lines = [json.loads(line) for line in demo[1].read_text(encoding="utf-8").splitlines()]
+    results = {
+        line["exchange"]: line["body"]["result"]
+        for line in lines
+        if line["kind"] == "message" and "result" in line["body"]
+    }
+    broken = [number for number, result in results.items() if "resultType" not in result]
+    assert broken == [calls["broken_export"]["rounds"][0]["exchange"]]
 
 
 def test_what_it_says_to_try_next_works(demo):
