@@ -89,8 +89,7 @@ def nearest(word: str, names: Sequence[str]) -> str | None:
     """Give the name that was probably meant, if one is near enough."""
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
-    plain = word.replace("_", "-")
-    return plain if plain in names else next(iter(difflib.get_close_matches(plain, names, 1)), None)
+    return next(iter(difflib.get_close_matches(word, names, 1)), None)
 
 
 def load(
@@ -268,7 +267,7 @@ def _check_one(
 ) -> None:
     setting = options.get(key.replace("_", "-"))
     if setting is None:
-        hint = nearest(key, hints)
+        hint = nearest(key.replace("_", "-"), hints)
         listed = f"mcp-tap {scope[0]} --help lists them" if scope else "mcp-tap config lists them"
         raise ConfigError(
             "unknown-setting",

@@ -13,6 +13,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -90,7 +91,8 @@ class Output:
     def say(self, text: str) -> None:
         """Tell the person something beside what was asked for; `--quiet` silences it."""
         if not self.quiet:
-            click.echo(text, err=True)
+            with contextlib.suppress(OSError):  # nobody reads it any more
+                click.echo(text, err=True)
 
     def warn(self, text: str) -> None:
         """Tell the person of something that is probably not as they think."""
@@ -304,9 +306,11 @@ class TapCommand(click.Command):
         from mcp_tap.cli.settings import read
 
         asked = {p.name: p for p in self.params if isinstance(p, TapOption)}
+        switch = asked["no_config"]
         explicit = given.get("config") or asked["config"].resolve_envvar_value(ctx)
-        no_files = given.get("no_config") or asked["no_config"].value_from_envvar(ctx)
-        read(ctx, explicit=explicit, no_files=str(no_files).lower() in ("1", "true", "yes", "on"))
+        no_files = switch.type_cast_value(ctx, switch.value_from_envvar(ctx))
+        if not (given.get("no_config") or no_files):
+            read(ctx, explicit=explicit)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, after a word about variables that nothing reads."""

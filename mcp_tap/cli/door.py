@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
 
@@ -21,13 +22,11 @@ def report(error: BaseException, output: Output) -> int:
     """Print what went wrong to stderr and give the exit code."""
     if isinstance(error, click.ClickException):
         error = _from_click(error)
-    if isinstance(error, TapError):
-        _show(error, output)
-        return error.exit_code
-    if output.debug:
-        traceback.print_exception(error)
-    _show(_bug(error), output)
-    return OUR_BUG
+    with contextlib.suppress(OSError):  # a closed stderr changes no exit code
+        if output.debug and not isinstance(error, TapError):
+            traceback.print_exception(error)
+        _show(error if isinstance(error, TapError) else _bug(error), output)
+    return error.exit_code if isinstance(error, TapError) else OUR_BUG
 
 
 def _from_click(error: click.ClickException) -> TapError:

@@ -220,7 +220,7 @@ def _warn(host: str, hosts: list[str], origins: list[str], out: Output) -> None:
 
 def _wanted_view(wanted: ViewName | None, out: Output, *, beside_child: bool) -> ViewName:
     """Name the view that was asked for, or the one that fits the terminal."""
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    terminal = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
     if wanted == "console" and beside_child:
         raise UsageError(
             "usage",

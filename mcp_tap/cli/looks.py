@@ -27,9 +27,9 @@ def make_view(
     `stats` are the console's: the one is called from its thread when `q` is pressed, the other
     gives the numbers for its first line.
     """
-    if name == "none":
-        return NullView()
     stream = stream or sys.stdout
+    if name == "none" or stream is None:  # None: we were started with a closed stdout
+        return NullView()
     colored = out.colored(stream)
     if name == "console":
         from mcp_tap.views.console import ConsoleView

@@ -139,7 +139,8 @@ def run(args: Sequence[str]) -> int:
     try:
         with group.make_context(PROGRAM, list(args)) as root:
             code: Any = group.invoke(root)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             return code if isinstance(code, int) else 0
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -170,8 +171,21 @@ def _end_by_pipe() -> int:
     return 0
 
 
+def _fill_standard_streams() -> None:
+    """Put the null device where a standard stream is closed.
+
+    The next file opened would get that number, and a capture or socket what is meant for a person.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
 def main() -> None:
     """Run `mcp-tap` on this process's command line."""
+    _fill_standard_streams()
     if COMPLETE in os.environ:
         group.main(prog_name=PROGRAM, complete_var=COMPLETE)
     sys.exit(run(sys.argv[1:]))

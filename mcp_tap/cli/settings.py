@@ -74,10 +74,8 @@ def user_file() -> Path:
     return platformdirs.user_config_path("mcp-tap") / "config.toml"
 
 
-def read(ctx: TapContext, *, explicit: str | None, no_files: bool) -> None:
+def read(ctx: TapContext, *, explicit: str | None) -> None:
     """Read the files and hand what they say for this command to click, as defaults."""
-    if no_files:
-        return
     known = Commands(ctx)
     ctx.files = config.load(
         known,
@@ -92,32 +90,21 @@ def read(ctx: TapContext, *, explicit: str | None, no_files: bool) -> None:
 def unknown_variables(ctx: click.Context, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each variable that looks like ours and that nothing reads."""
     known = Commands(ctx)
-    shared = [
-        param.envvar
-        for command in [ctx.command]
-        for param in command.params
-        if isinstance(param, TapOption) and isinstance(param.envvar, str)
-    ]
+    running = _variables(known, ctx.info_name or "")
     for name in sorted(n for n in environ if n.startswith(f"{PREFIX}_")):
-        if name in OTHER_VARIABLES or name in shared:
-            continue
-        own = {
-            f"{PREFIX}_{command}_{key}".upper().replace("-", "_")
-            for command in known.commands()
-            if name.startswith(f"{PREFIX}_{command.upper()}_")
-            for key in known.options(command)
-        }
-        extra = {
-            f"{PREFIX}_{c.upper()}_{o}" for c in known.commands() for o in ("CONFIG", "NO_CONFIG")
-        }
-        if name in own | extra:
-            continue
-        hint = config.nearest(name, [*own, *shared, *OTHER_VARIABLES, *_listen_like(known, ctx)])
-        yield f"nothing reads {name}" + (f"; did you mean {hint}?" if hint else "")
+        of = next((c for c in known.commands() if name.startswith(f"{PREFIX}_{c.upper()}_")), "")
+        read = [*running, *(_variables(known, of) if of else []), *OTHER_VARIABLES]
+        if name not in read:
+            hint = config.nearest(name, read)
+            yield f"nothing reads {name}" + (f"; did you mean {hint}?" if hint else "")
 
 
-def _listen_like(known: Commands, ctx: click.Context) -> Iterator[str]:
-    """Yield the variables of the running command, the likeliest to be meant."""
-    command = ctx.info_name or ""
-    for key in known.options(command):
-        yield f"{PREFIX}_{command}_{key}".upper().replace("-", "_")
+def _variables(known: Commands, command: str) -> list[str]:
+    """Name the variables that a command reads: its own, and those for every command."""
+    found = known.command(command)
+    names = []
+    for param in found.params if found else []:
+        if isinstance(param, TapOption):
+            names.append(f"{PREFIX}_{command}_{param.key}".upper().replace("-", "_"))
+            names += [param.envvar] if isinstance(param.envvar, str) else []
+    return names

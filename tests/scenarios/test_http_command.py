@@ -338,6 +338,17 @@ async def test_url_that_cannot_be_an_upstream_is_told(tap, url, help):
     assert not Path("run.jsonl").exists()
 
 
+async def test_closed_standard_streams_change_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with upstream() as url:
+        script = f"{sys.executable} -m mcp_tap http {url} -l 0 -w run.jsonl -- true <&- >&- 2>&-"
+        environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        shell = await asyncio.create_subprocess_shell(script, env=environ)
+        async with asyncio.timeout(BOUND):
+            assert await shell.wait() == 0
+    assert kinds("run.jsonl") == ["header", "footer"]
+
+
 async def test_address_that_others_can_reach_is_warned_of(tap):
     async with upstream() as url:
         running = await tap(url, listen="0.0.0.0:0")

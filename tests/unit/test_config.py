@@ -269,7 +269,7 @@ def test_numbers_stand_for_themselves(repository):
 
 
 @pytest.mark.parametrize(
-    ("word", "near"), [("max_body", "max-body"), ("maxbody", "max-body"), ("qqq", None)]
+    ("word", "near"), [("max-body", "max-body"), ("maxbody", "max-body"), ("qqq", None)]
 )
 def test_nearest_name(word, near):
     assert config.nearest(word, ["listen", "max-body"]) == near
