@@ -16,7 +16,7 @@ test:
 	$(PY) -m pytest
 
 docs:
-	$(PY) -m cogapp -r docs/cli.md
+	$(PY) -m cogapp -r docs/cli.md docs/configuration.md
 
 soak:
 	$(PY) -m pytest -m soak --timeout 3600

@@ -113,7 +113,7 @@ def help_text() -> str:
     lines = [
         "key:value    both        a b          tool:deploy state:waiting",
         "a,b          any of      a | b        tool:book_*,pay_* | method:prompts/*",
-        "!a           not         (a b) | c    !kind:notification (took:>2s | round:>=3)",
+        "!a           not         (a b) | c    !kind:notification (took:>2s | round:>3)",
         'word         bodies hold it           "two words"    text:/tok[ae]n/',
         "",
     ]
