@@ -44,6 +44,9 @@ def command(view: Literal["console", "text", "none"], write: str | None) -> None
     from mcp_tap.capture.store import new_path
 
     out = output()
+    if view == "console" and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        out.warn("stdin and stdout are no terminals, so --view text")
+        view = "text"
     capture = Path(write) if write else new_path("demo", datetime.now(UTC))
     asyncio.run(_run(capture, "none" if out.json else view, out))
     spec = shlex.quote(write) if write else capture.stem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import stat
 import subprocess
 import sys
@@ -135,3 +136,23 @@ def test_without_a_file_the_capture_is_the_newest_run(tmp_path):
     (capture,) = tmp_path.glob("*-demo-*.jsonl")
     done = run("show", "-f", "json", MCP_TAP_HOME=str(tmp_path))
     assert json.loads(done.stdout)["capture"]["run"] == capture.stem
+
+
+def test_a_capture_that_is_there_is_not_overwritten(tmp_path):
+    capture = tmp_path / "run.jsonl"
+    capture.write_text("mine", encoding="utf-8")
+    done = run("demo", "-w", str(capture))
+    assert done.returncode == 2
+    assert "error[capture-exists]" in done.stderr
+    assert capture.read_text(encoding="utf-8") == "mine"
+
+
+def test_an_interrupted_demo_leaves_a_sound_capture(tmp_path):
+    capture = tmp_path / "run.jsonl"
+    command = [*TAP, "demo", "-w", str(capture)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline()  # something has passed
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=5)
+    assert process.returncode == 130
+    assert json.loads(capture.read_text(encoding="utf-8").splitlines()[-1])["kind"] == "footer"
