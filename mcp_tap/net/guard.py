@@ -41,6 +41,8 @@ class Guard:
             if fields.host is not None and not self._host_ok(host):
                 return f"Host {host!r} is not this listener's"
         if fields.origin is not None and not self._any_origin:
+            if fields.origins > 1:
+                return "more than one Origin field"
             origin = fields.origin.decode("latin-1")
             if not self._origin_ok(origin):
                 return f"Origin {origin!r} is foreign"

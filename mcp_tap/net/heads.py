@@ -21,6 +21,8 @@ _NEVER_NAMED = frozenset({b"content-length", b"host", b"transfer-encoding"})
 """Connection cannot take these out of a message: its framing and target depend on them."""
 
 _REMEMBERED = 512
+_LARGE = 8 << 10
+"""Bytes of a block above which it is not remembered: what clients send must not fill our memory."""
 _MOST_DIGITS = 20
 _LENGTH = b"content-length"
 
@@ -40,6 +42,7 @@ class Fields:
         "length_at",
         "named",
         "origin",
+        "origins",
         "shown",
     )
 
@@ -52,12 +55,14 @@ class Fields:
         self.host: bytes | None = None
         self.hosts = 0
         self.origin: bytes | None = None
+        self.origins = 0
         self.length_at: int | None = None
         """Index of Content-Length."""
         self.shown: Any = None
         """A note of whoever records the block, to be spared a second look."""
-        lines = [b"", b""]
-        part = 0
+        before: list[bytes] = []
+        after: list[bytes] = []
+        lines = before
         self.named = drop | _named_by_connection(headers)
         for index, (name, value) in enumerate(headers):
             low = name.lower()
@@ -66,16 +71,16 @@ class Fields:
                 continue
             if low == _LENGTH:
                 self.length_at = index
-                lines[0] += name + b": "
-                part = 1
-                lines[1] += b"\r\n"
+                before.append(name + b": ")
+                lines = after
+                lines.append(b"\r\n")
             else:
-                lines[part] += name + b": " + value + b"\r\n"
-        self._before, self._after = lines
+                lines.append(name + b": " + value + b"\r\n")
+        self._before, self._after = b"".join(before), b"".join(after)
 
     def _understand(self, low: bytes, value: bytes) -> None:
         if low == b"transfer-encoding":
-            self.chunked = True
+            self.chunked = value.lower().rpartition(b",")[2].strip() == b"chunked"
         elif low == b"content-type":
             self.content_type = value.decode("latin-1").lower()
         elif low == b"content-encoding":
@@ -87,6 +92,7 @@ class Fields:
             self.hosts += 1
         elif low == b"origin":
             self.origin = value
+            self.origins += 1
 
     def block(self, length: bytes | None) -> bytes:
         """Write the lines to pass on."""
@@ -131,12 +137,16 @@ class HeadReader:
         exact = tuple(headers)
         seen = self._exact.get(exact)
         if seen is None:
+            if sum(len(name) + len(value) for name, value in headers) > _LARGE:
+                return Head(headers, *self._read(headers, remember=False))
             if len(self._exact) >= _REMEMBERED:
                 self._exact.clear()
             seen = self._exact[exact] = self._read(headers)
         return Head(headers, *seen)
 
-    def _read(self, headers: RawHeaders) -> tuple[Fields, bytes | None]:
+    def _read(
+        self, headers: RawHeaders, *, remember: bool = True
+    ) -> tuple[Fields, bytes | None]:
         length = None
         block = headers
         for index, (name, value) in enumerate(headers):
@@ -146,6 +156,8 @@ class HeadReader:
                 block[index] = (name, b"")
                 break
         memo = tuple(block)
+        if not remember:
+            return Fields(memo, self._drop), length
         fields = self._blocks.get(memo)
         if fields is None:
             if len(self._blocks) >= _REMEMBERED:

@@ -158,6 +158,8 @@ class UpstreamConnection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         """Begin a head."""
         self._begin()
+        if self._sink is None:
+            self.abort()  # it speaks unasked: what follows would be taken for the next answer
 
     def on_status(self, reason: bytes) -> None:
         """Take the reason phrase, or a part of it."""

@@ -111,7 +111,7 @@ class HttpExchange:
             if refusal is not None:
                 self.refuse(403, "foreign-host", refusal)
         if self._reply is not None:
-            self._answer_if_due()
+            self._answer_if_due(at_once=self.tape.head.fields.expect)
             return
         if self.tape.head.fields.expect and not self.request_done:
             self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -131,6 +131,7 @@ class HttpExchange:
             self._kept.append(data)
             self._kept_size += len(data)
         if self._reply is not None:
+            self._answer_if_due()
             return
         framed = b"%x\r\n%b\r\n" % (len(data), data) if self.chunked else data
         if self._upstream is not None:
@@ -216,14 +217,14 @@ class HttpExchange:
             tap.recording.response_head, self.tape, now, status, reason, version, head, "server"
         )
         if status < 200:
-            if self.tape.version == "1.1" and status != 100:
+            if self.tape.version == "1.1" and status > 101:  # its own, or a switch nobody asked for
                 self._out.append(response_head(status, reason, head.block(), close=False))
             return
         self.responding = True
         self._first_byte = now
         self._kept = []
         block = head.block()
-        if head.fields.chunked:
+        if head.fields.chunked and self.tape.method != b"HEAD" and status not in (204, 304):
             if self.tape.version == "1.1":
                 self._out_chunked = True
             else:  # a client of HTTP/1.0 knows no chunks: its body ends with the connection
@@ -290,11 +291,12 @@ class HttpExchange:
         if not self.done:
             self._finish(how, why)
 
-    def _answer_if_due(self) -> None:
+    def _answer_if_due(self, *, at_once: bool = False) -> None:
         reply = self._reply
         if reply is None or not self._started or self.responding or self.done:
             return
-        if not self.request_done and self._kept_size < KEPT_FOR_REPLY and not self.client.broken:
+        due = at_once or self.request_done or self.client.broken
+        if not due and self._kept_size < KEPT_FOR_REPLY:
             return  # its id may still come
         if self.request_done:
             reply = make_reply(reply.status, reply.code, reply.why, b"".join(self._kept))
