@@ -21,7 +21,7 @@ WARM_UP = 300
 class Effort:
     """How long to measure."""
 
-    seconds: float = 0.8
+    seconds: float = 0.7
     """Length of one turn."""
     turns: int = 3
     exchanges: int = 20_000

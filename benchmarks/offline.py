@@ -63,7 +63,7 @@ def scan(report: Report, capture: Path, effort: Effort) -> None:
             speed[way].append(records / outcome["seconds"])
     began = time.monotonic()
     show = [sys.executable, "-m", "mcp_tap.cli.main", "show", str(capture), "-d0", "--no-config"]
-    subprocess.run(show, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(show, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     shown = records / (time.monotonic() - began)
     rows = [[way, median(figures)] for way, figures in speed.items()]
     report.tables.append(

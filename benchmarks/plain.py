@@ -63,11 +63,12 @@ async def main() -> None:
         connector=aiohttp.TCPConnector(limit=0),
         timeout=aiohttp.ClientTimeout(total=None),
         auto_decompress=False,
+        cookie_jar=aiohttp.DummyCookieJar(),  # one client's cookies are not another's
         skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
     ) as session:
         app = web.Application(client_max_size=1 << 30)
         app.router.add_route("*", "/{path:.*}", Plain(sys.argv[1], session).handle)
-        runner = web.AppRunner(app, access_log=None)
+        runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
         print(runner.addresses[0][1], flush=True)
