@@ -22,7 +22,7 @@ def header(**given: Any) -> Header:
         "started": STARTED,
         "transport": "http",
         "upstream": "http://localhost:3000/mcp",
-        "listen": "127.0.0.1:7777",
+        "listen": "http://127.0.0.1:7777/mcp",
         "label": SERVER,
     }
     return Header(**(fields | given))
@@ -95,7 +95,11 @@ def call(number: int, name: str | None = "search", **given: Any) -> Call:
 
 def deploy(number: int = 16) -> Call:
     """Three rounds, two asks answered by the client, the second state changed on its way back."""
-    schema = {"type": "object", "properties": {"proceed": {}, "reason": {}}, "required": ["proceed"]}
+    schema = {
+        "type": "object",
+        "properties": {"proceed": {}, "reason": {}},
+        "required": ["proceed"],
+    }
     confirm = answered(
         "confirm",
         params={"message": "Deploy billing 2026.7.1?", "requestedSchema": schema},

@@ -177,6 +177,7 @@ class Showing:
         """Print one document."""
         from mcp_tap.core.model import Call
         from mcp_tap.views import machine
+        from mcp_tap.views.show_doc import TornDoc
 
         calls: list[bytes] = []
         exchanges: list[bytes] = []
@@ -192,7 +193,7 @@ class Showing:
             path=str(reader.path) if reader.path else None,
             records=self.records,
             lost=reader.lost,
-            torn=None if torn is None else machine.TornDoc(line=torn.line, bytes=torn.bytes),
+            torn=None if torn is None else TornDoc(line=torn.line, bytes=torn.bytes),
             clean=reader.clean,
         )
         click.echo(machine.document_bytes(machine.show_document(capture, calls, exchanges)))

@@ -76,7 +76,8 @@ def _header(state: ConsoleState, columns: int) -> Row:
         return [("mcp-tap", "strong")]
     wide = columns >= WIDE
     upstream = header.upstream if wide else header.upstream.partition("://")[2] or header.upstream
-    listen = header.listen if wide else ":" + header.listen.rpartition(":")[2]
+    listen = header.listen.partition("://")[2].partition("/")[0] or header.listen
+    listen = listen if wide else ":" + listen.rpartition(":")[2]
     way = f"{listen} > {upstream}" if header.listen else upstream
     row: Row = [("mcp-tap", "strong")]
     if header.label:

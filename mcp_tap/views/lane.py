@@ -38,10 +38,10 @@ def heading(call: Call, *, now: float | None) -> Row:
     whose = split(call)
     return [
         (f"#{call.number} {title(call)}", "strong"),
-        (f"   {plural(len(call.rounds), 'round')}   ", ""),
+        (f"  {plural(len(call.rounds), 'round')}  ", ""),
         state(call),
-        (f"   {duration(call, now)}", ""),
-        (f"  ({whose})" if whose else "", "dim"),
+        (f"  {duration(call, now)}", ""),
+        (f" ({whose})" if whose else "", "dim"),
     ]
 
 

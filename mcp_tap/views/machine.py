@@ -1,8 +1,6 @@
-"""The document of `show -f json`: a versioned contract, told by the structs of this file.
+"""From the model to the document of `show -f json` (views.show_doc has its structs).
 
-Adding fields keeps `VERSION`; renaming, removing or changing the meaning of one does not.  The
-schema in docs/show.schema.json is made from these structs (`schema()`), and docs/show-json.md is
-tested against them.  Wire text stands here as it came; what a terminal would
+Wire text stands here as it came; what a terminal would
 obey is escaped, as JSON can.  No `requestState` is in it, only its size and SHA-256.
 """
 
@@ -10,189 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, Final, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from mcp_tap.core.model import (
-    Ask,
-    AskKind,
-    Call,
-    CallKind,
-    Echo,
-    Era,
-    Exchange,
-    Fault,
-    Link,
-    Outcome,
-    Round,
-)
-from mcp_tap.core.records import Header, How, Sender
+from mcp_tap.core.model import Ask, Call, Exchange, Fault, Round
+from mcp_tap.core.records import Header
 from mcp_tap.core.text import json_safe
-
-VERSION: Final = 1
-
-
-class AskDoc(Struct, frozen=True, kw_only=True):
-    """One thing the server asked for, in the round that asked."""
-
-    key: str
-    """Key in `inputRequests`; of a server-sent request its JSON-RPC id, as text."""
-    kind: AskKind
-    method: str
-    mode: str | None
-    """`form` or `url` for elicitation, null otherwise."""
-    message: str | None
-    """The text a person is shown, where there is one."""
-    action: str | None
-    """The answer given: `accept`, `decline`, `cancel`, `answered` (sampling, roots), `error` (a
-    JSON-RPC error in place of one); null while none came."""
-    answered_by: Literal["client", "tap", "none"]
-    entry: str | None
-    """Name of the script entry that answered."""
-    waited_ms: float | None
-    """From the ask to its answer."""
-
-
-class StateDoc(Struct, frozen=True, kw_only=True):
-    """The `requestState` a round's result issued; the value itself is never shown."""
-
-    bytes: int
-    """Its size in UTF-8; 0 where none was issued."""
-    sha256: str | None
-    """Of its UTF-8, in hexadecimal; null where none was issued."""
-    echo: Echo
-    """How the next round sent it: `same`, `changed`, `missing`, `invented` (none was issued), or
-    `none` while there is nothing to compare."""
-
-
-class FaultDoc(Struct, frozen=True, kw_only=True):
-    """How a round went wrong."""
-
-    code: int | str | None
-    """JSON-RPC error code, or a word for a transport failure; null for an `isError` result."""
-    message: str
-    sender: Sender
-    """Who said so."""
-
-
-class RoundDoc(Struct, frozen=True, kw_only=True):
-    """Step n of a call."""
-
-    round: int
-    exchange: int
-    """Number of the exchange, as in the capture's records."""
-    request_id: Any
-    """The JSON-RPC id, exactly."""
-    status: int | None
-    """HTTP status."""
-    result_type: str | None
-    link: Link
-    """Evidence that ties it to the round before; `none` on a first round."""
-    answers_round: int | None
-    """Number of the round whose asks or state it answers; null where it answers none."""
-    candidates: list[int]
-    """Numbers of the calls it may belong to, where the link is `ambiguous`."""
-    request_state: StateDoc
-    asks: list[AskDoc]
-    fault: FaultDoc | None
-    duration_ms: float | None
-    size: int
-    """Payload bytes, both directions, as recorded."""
-    by_tap: bool
-    """Its request was written by the tap."""
-
-
-class CallDoc(Struct, frozen=True, kw_only=True):
-    """What the user meant: one or more rounds linked by evidence."""
-
-    call: int
-    method: str
-    name: str | None
-    """Tool or prompt name, or resource URI."""
-    era: Era
-    """`stateless` (2026-07-28 on), `session` (to 2025-11-25) or `unknown`."""
-    version: str | None
-    """Protocol revision."""
-    kind: CallKind
-    """`call`, or `stream` for a subscription."""
-    client: str | None
-    server: str | None
-    outcome: Outcome
-    task: str | None
-    """taskId, where the server made a task of it."""
-    started_ms: float
-    """From the start of the run."""
-    duration_ms: float | None
-    """From its first byte to its end; null while it has none."""
-    server_ms: float
-    client_ms: float
-    """Time the client, or a person behind it, took to answer."""
-    tap_ms: float
-    fault: FaultDoc | None
-    """The last round's."""
-    dropped: int
-    """Rounds left out of `rounds`, where there were too many to keep; the first one stays."""
-    rounds: list[RoundDoc]
-
-
-class ExchangeDoc(Struct, frozen=True, kw_only=True):
-    """An exchange that belongs to no call: a notification, a stream, plain HTTP."""
-
-    number: int
-    verb: str
-    """HTTP method; empty on stdio."""
-    path: str
-    kind: Literal["request", "notification", "response", "http", "broken"]
-    method: str | None
-    """JSON-RPC method."""
-    status: int | None
-    how: How | None
-    """How it ended; null while it has not."""
-    why: str | None
-    started_ms: float
-    duration_ms: float | None
-
-
-class TornDoc(Struct, frozen=True, kw_only=True):
-    """A last line that is not whole, and was skipped."""
-
-    line: int
-    bytes: int
-
-
-class CaptureDoc(Struct, frozen=True, kw_only=True):
-    """The capture all of it comes from."""
-
-    run: str
-    path: str | None
-    """First file of the run; null for standard input."""
-    started: str
-    """Wall-clock start, RFC 3339, UTC."""
-    tool: str
-    transport: Literal["http", "stdio"]
-    upstream: str
-    label: str | None
-    format: int
-    """Version of the capture format."""
-    records: int
-    """Records read."""
-    lost: int
-    """Records that are missing."""
-    torn: TornDoc | None
-    clean: bool
-    """The run ended cleanly: a footer was read."""
-
-
-class ShowDoc(Struct, frozen=True, kw_only=True):
-    """The whole document."""
-
-    version: Literal[1]
-    capture: CaptureDoc
-    calls: list[CallDoc]
-    exchanges: list[ExchangeDoc]
-    """Those that belong to no call."""
+from mcp_tap.views.show_doc import (
+    VERSION,
+    AskDoc,
+    CallDoc,
+    CaptureDoc,
+    ExchangeDoc,
+    FaultDoc,
+    RoundDoc,
+    ShowDoc,
+    StateDoc,
+    TornDoc,
+)
 
 
 def capture_doc(

@@ -11,6 +11,9 @@ from mcp_tap.core.model import Ask, Call, Fault, Round
 from mcp_tap.core.text import brief, cut, running, safe, took
 from mcp_tap.views.look import Glyphs, Piece
 
+_TAP_COUNTS: Final = 0.01
+"""Seconds of the tap's own that are worth a word."""
+
 
 def request_id(value: Any) -> str:
     """Show a JSON-RPC id as JSON has it: `7`, `"a"`."""
@@ -69,10 +72,12 @@ def duration(call: Call, now: float | None) -> str:
 
 def split(call: Call) -> str:
     """Say whose time it was, where that is not only the server's: `server 0.31s, client 5.81s`."""
-    if call.client_s <= 0 and call.tap_s < 0.01:
-        return ""
-    parts = [("server", call.server_s), ("client", call.client_s), ("tap", call.tap_s)]
-    return ", ".join(f"{who} {took(s)}" for who, s in parts if s >= 0.0005 or who == "server")
+    parts = [("server", call.server_s)]
+    if call.client_s > 0:
+        parts.append(("client", call.client_s))
+    if call.tap_s >= _TAP_COUNTS:
+        parts.append(("tap", call.tap_s))
+    return ", ".join(f"{who} {took(s)}" for who, s in parts) if len(parts) > 1 else ""
 
 
 def title(call: Call) -> str:
