@@ -113,6 +113,11 @@ class Head:
         self.length = length
         """Value of Content-Length."""
 
+    @property
+    def has_body(self) -> bool:
+        """The head announces a body, if only an empty one."""
+        return self.fields.chunked or self.length is not None
+
     def content_length(self) -> int | None:
         """Bytes of the body, where the head says so."""
         length = self.length.strip() if self.length is not None else b""
@@ -144,9 +149,7 @@ class HeadReader:
             seen = self._exact[exact] = self._read(headers)
         return Head(headers, *seen)
 
-    def _read(
-        self, headers: RawHeaders, *, remember: bool = True
-    ) -> tuple[Fields, bytes | None]:
+    def _read(self, headers: RawHeaders, *, remember: bool = True) -> tuple[Fields, bytes | None]:
         length = None
         block = headers
         for index, (name, value) in enumerate(headers):
@@ -166,9 +169,10 @@ class HeadReader:
         return fields, length
 
 
-def request_head(method: bytes, target: bytes, head: Head) -> bytes:
-    """Write the head of a request for upstream."""
-    return b"%b %b HTTP/1.1\r\n%b\r\n" % (method, target, head.block())
+def request_head(method: bytes, target: bytes, version: str, head: Head) -> bytes:
+    """Write the head of a request for upstream, in the client's version: 1.0 may lack a Host."""
+    line = b"%b %b HTTP/1.1\r\n%b\r\n" if version == "1.1" else b"%b %b HTTP/1.0\r\n%b\r\n"
+    return line % (method, target, head.block())
 
 
 def response_head(status: int, reason: bytes, block: bytes, *, close: bool) -> bytes:

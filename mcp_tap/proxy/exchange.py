@@ -42,7 +42,6 @@ class HttpExchange:
         "_reply",
         "_reply_how",
         "_sent",
-        "_started",
         "_up",
         "_upstream",
         "_waiting",
@@ -53,6 +52,7 @@ class HttpExchange:
         "keep_alive",
         "request_done",
         "responding",
+        "started",
         "tap",
         "tape",
     )
@@ -83,7 +83,7 @@ class HttpExchange:
         self.request_done = False
         self.responding = False
         self.done = False
-        self._started = False
+        self.started = False
         self._upstream: UpstreamConnection | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._up: list[bytes] = []
@@ -105,7 +105,7 @@ class HttpExchange:
 
     def start(self) -> None:
         """Begin to forward: this exchange is the first of its connection that is not done."""
-        self._started = True
+        self.started = True
         if self._reply is None:
             refusal = self.tap.guard.refusal(self.tape.head.fields)
             if refusal is not None:
@@ -113,7 +113,7 @@ class HttpExchange:
         if self._reply is not None:
             self._answer_if_due(at_once=self.tape.head.fields.expect)
             return
-        if self.tape.head.fields.expect and not self.request_done:
+        if self.tape.head.fields.expect and not self.request_done and self.tape.version == "1.1":
             self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._asked_at = self.tap.t
         connection = self.tap.pool.take()
@@ -194,7 +194,7 @@ class HttpExchange:
             tap.report(tap.recording.upstream_request_head, self.tape, now, head)
         self._upstream = connection
         connection.begin(self, no_body=tape.method == b"HEAD")
-        self._up = [request_head(tape.method, tape.target, head), *self._waiting]
+        self._up = [request_head(tape.method, tape.target, tape.version, head), *self._waiting]
         self._waiting = []
         self.client.resume("upstream")
 
@@ -293,7 +293,7 @@ class HttpExchange:
 
     def _answer_if_due(self, *, at_once: bool = False) -> None:
         reply = self._reply
-        if reply is None or not self._started or self.responding or self.done:
+        if reply is None or not self.started or self.responding or self.done:
             return
         due = at_once or self.request_done or self.client.broken
         if not due and self._kept_size < KEPT_FOR_REPLY:

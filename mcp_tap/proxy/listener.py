@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import httptools
 
-from mcp_tap.net.heads import RawHeaders
+from mcp_tap.net.heads import RawHeaders, lines
 from mcp_tap.net.upstream import MAX_HEAD, no_delay
 from mcp_tap.proxy.exchange import HttpExchange
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.tap import Tap
 
 MOST_PIPELINED = 16
+_SPOKEN = ("1.1", "1.0")
+_FRAMING = (b"content-length", b"transfer-encoding")
 LINGER = 1.0
 """Seconds a client that is still sending has to read the answer it already got."""
 
@@ -37,6 +39,8 @@ class ClientConnection(asyncio.Protocol):
         self._incoming: HttpExchange | None = None
         self._paused_for: set[str] = set()
         self._closing = False
+        self._full = False
+        self._resumed = False
         self._head_size = 0
         self._begin()
 
@@ -99,6 +103,8 @@ class ClientConnection(asyncio.Protocol):
             except httptools.HttpParserUpgrade as upgrade:
                 # The field was dropped, so the upstream answers in HTTP/1.1; read on after it.
                 data = data[upgrade.args[0] :]
+                if self._incoming is not None:
+                    self._read_body_after_offer()
                 continue
             except httptools.HttpParserCallbackError:
                 raise  # a fault of ours, not of the client's
@@ -123,13 +129,16 @@ class ClientConnection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Pass the client's backpressure on."""
+        self._full = True
         if self._exchanges:
             self._exchanges[0].client_writable(writable=False)
 
     def resume_writing(self) -> None:
         """Pass its end on."""
+        self._full = False
         if self._exchanges:
             self._exchanges[0].client_writable(writable=True)
+            self._next()
 
     # the tap
 
@@ -155,7 +164,8 @@ class ClientConnection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         """Begin a head."""
-        self._begin()
+        if not self._resumed:
+            self._begin()
 
     def on_url(self, target: bytes) -> None:
         """Take the request target, or a part of it."""
@@ -168,14 +178,19 @@ class ClientConnection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         """Start the exchange, or let it wait for the one before it."""
+        if self._resumed or self._closing or self.broken:
+            return
         self._head_done = True
         self._head_size = 0
-        method = self._parser.get_method()
-        exchange = self._open(method, self._parser.get_http_version())
+        method, version = self._parser.get_method(), self._parser.get_http_version()
+        exchange = self._open(method, version)
         exchange.keep_alive = self._parser.should_keep_alive()
+        if version not in _SPOKEN:
+            self._broken(400, "bad-framing", f"its version is {version}")
+            return
         if method == b"CONNECT":
             exchange.refuse(400, "no-forward-proxy", "the tap is a reverse proxy, not CONNECT's")
-        if self._exchanges[0] is exchange:
+        if self._exchanges[0] is exchange and not self._full:
             exchange.start()
         elif len(self._exchanges) > MOST_PIPELINED:
             self.pause("pipeline")
@@ -187,9 +202,12 @@ class ClientConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """End the request."""
-        exchange, self._incoming = self._incoming, None
+        exchange = self._incoming
         if exchange is None:
             return
+        if self._parser.should_upgrade() and exchange.tape.head.has_body:
+            return  # the parser takes the body for bytes of the protocol that was offered
+        self._incoming = None
         if exchange.done:  # answered before it was complete
             exchange.request_done = True
             self._next()
@@ -214,14 +232,26 @@ class ClientConnection(asyncio.Protocol):
             return
         if len(self._exchanges) <= MOST_PIPELINED:
             self.resume("pipeline")
-        if self._exchanges and not self._exchanges[0].done:
-            self._exchanges[0].start()
-            self._exchanges[0].flush()
+        first = self._exchanges[0] if self._exchanges else None
+        if first is not None and not (first.started or self._full):
+            first.start()
+            first.flush()
+
+    def _read_body_after_offer(self) -> None:
+        """Let a new parser read the body that follows a head with an offer to upgrade."""
+        framing = [f for f in self._headers if f[0].lower() in _FRAMING]
+        self._parser = httptools.HttpRequestParser(self)
+        self._resumed = True
+        self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n" % lines(framing))
+        self._resumed = False
 
     def _broken(self, status: int, code: str, why: str) -> None:
         """Answer what cannot be framed, and read no more from this connection."""
         self.broken = True
         exchange = self._incoming
+        if exchange is not None and exchange.done:
+            self._close(unread=True)
+            return
         if exchange is not None and exchange.responding:
             exchange.drop("client_gone", f"the client's body is framed wrongly: {why}")
             return
