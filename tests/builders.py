@@ -45,8 +45,10 @@ def ask(key: str, **given: Any) -> Ask:
 def answered(key: str, action: str = "accept", **given: Any) -> Ask:
     made = ask(key, **given)
     made.action = action
-    made.answered_by = "client"
-    made.answer_t = made.t + 2.0
+    if made.answered_by == "none":
+        made.answered_by = "client"
+    if "answer_t" not in given:
+        made.answer_t = made.t + 2.0
     if made.answer is None:
         made.answer = {"action": action} | ({"content": {"ok": True}} if action == "accept" else {})
     return made

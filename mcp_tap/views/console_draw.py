@@ -24,14 +24,17 @@ _KEYS: Final = (
     ("q", "quit"),
 )  # fmt: skip
 _HELP: Final = """\
-j k  up down    move            g G  home end    first, last (G follows the newest)
+j k  up down    move, also in this page     g G  home end    first, last
 enter  esc      into the call, and back
 /               filter; enter applies, esc leaves it
 y               copy the call as JSON (through the terminal)
 space           let the list stand still, and go on
 q               quit
 
-ROUNDS   ? asked and answered   _ waiting   * final   x error   . open   / cancelled   = stream
+The list follows the newest call until another one is chosen; G follows again.
+
+ROUNDS   ? asked and answered   _ waiting   . open    = open stream
+         * final   x error   / cancelled
 """
 
 
@@ -48,7 +51,7 @@ def screen(state: ConsoleState, columns: int, lines: int) -> list[Row]:
     bottom = list(_bottom(state, columns))
     room = max(1, lines - len(top) - len(bottom))
     if state.help:
-        body = list(_help())
+        body = _scrolled(state, _help(), room)
     elif columns >= WIDE:
         body = list(_beside(state, columns, room))
     elif state.open:

@@ -141,7 +141,7 @@ class ConsoleState:
             return None
         self.message = ""
         if self.help:
-            self.help = False
+            self._read_help(key)
             return "quit" if key == "q" else None
         if key == "q":
             return "quit"
@@ -150,7 +150,7 @@ class ConsoleState:
         if key == "/":
             self.typing = str(self.filter)
         elif key == "?":
-            self.help = True
+            self.help, self.scroll = True, 0
         elif key == "space":
             self._frozen = None if self.paused else self.rows()
         elif key == "enter":
@@ -161,17 +161,27 @@ class ConsoleState:
             self._move(key)
         return None
 
+    def _read_help(self, key: str) -> None:
+        step = self._step(key)
+        if step is None:
+            self.help, self.scroll = False, 0
+        else:
+            self.scroll = max(0, self.scroll + step)
+
     def _leave(self) -> None:
         if self.open:
             self.open = False
         elif self.filter:
             self._apply(parse(""))
 
-    def _move(self, key: str) -> None:
-        step = {
+    def _step(self, key: str) -> int | None:
+        return {
             "j": 1, "down": 1, "k": -1, "up": -1, "pagedown": self.page, "pageup": -self.page,
             "g": -(10**9), "home": -(10**9), "G": 10**9, "end": 10**9,
         }.get(key)  # fmt: skip
+
+    def _move(self, key: str) -> None:
+        step = self._step(key)
         if step is None:
             return
         if self.open:

@@ -23,7 +23,7 @@ _NAMES: Final = {
     "\x1b[H": "home", "\x1b[F": "end", "\x1bOH": "home", "\x1bOF": "end",
     "\x1b[1~": "home", "\x1b[4~": "end",
 }  # fmt: skip
-_KEY: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1bO.|.", re.DOTALL)
+_KEY: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|.", re.DOTALL)
 
 
 def named(text: str) -> list[str]:

@@ -50,11 +50,13 @@ def lane_rows(call: Call, look: Look, *, now: float | None) -> Iterator[Row]:
     yield [("       client           tap          server", "dim")]
     before: Round | None = None
     for round_ in call.rounds:
+        if round_.answers_round is not None:
+            before = next((r for r in call.rounds if r.number == round_.answers_round), before)
         yield from _wait(before, round_, look)
         yield _request(round_, before, look)
         yield from _outcome(call, round_, look)
         before = round_
-    if waits := awaited(call):
+    if waits := awaited(call).partition(" to answer ")[0]:  # the row above says what
         time = "" if now is None else f", {running(max(0.0, now - _since(call)))}"
         yield _quiet(look, f"{waits}{time}", "wait")
 

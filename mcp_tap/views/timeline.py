@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcp_tap.core.model import Ask, Call, Exchange, Round
-from mcp_tap.core.text import cut, fingerprint, pad, plural, running, safe, took
+from mcp_tap.core.text import cut, fingerprint, pad, plural, running, safe, took, width
 from mcp_tap.views.look import Look, Piece, Row
 from mcp_tap.views.words import (
     STATES,
@@ -101,14 +101,14 @@ def _front(clock: str, number: str, method: str, name: str, extra: int | None) -
     if not name:
         what: Row = [(pad(method, 17 + room), "strong")]
     elif extra is None:
-        what = [(pad(method, max(16, len(method))) + " ", ""), (_at_least(name, 16), "strong")]
+        what = [(_at_least(method, 16) + " ", ""), (_at_least(name, 16), "strong")]
     else:
         what = [(pad(method, 16) + " ", ""), (pad(name, room), "strong")]
     return [(clock, "dim"), (number.rjust(6) + " ", ""), *what, (" ", "")]
 
 
 def _at_least(text: str, cells: int) -> str:
-    return text + pad("", cells)[len(text) :]
+    return pad(text, max(cells, width(text)))
 
 
 def _back(state_: Piece, time: str) -> Row:

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mcp_tap.core.records import Body
+from mcp_tap.views.listing import call_rows, exchange_rows
+from mcp_tap.views.look import Look, text_of
+from tests import builders as b
+
+LOOK = Look(start=datetime(2026, 7, 28, 12, 4, tzinfo=UTC))
+RECORDS = [Body(seq=9, t=1.0, sender="server", exchange=20, text="the body")]
+
+
+@pytest.mark.parametrize(("depth", "count"), [(0, 1), (1, 4), (2, 8), (3, 10), (4, 10)])
+def test_each_depth_adds_to_the_one_before(depth, count):
+    rows = list(call_rows(b.deploy(), LOOK, depth, now=None, records=RECORDS))
+    assert len(rows) == count
+    assert text_of(rows[0]).endswith("6.12s  (server 305ms, client 5.82s)")
+
+
+def test_a_fault_is_told_at_every_depth():
+    rows = [text_of(row) for row in call_rows(b.failed(), LOOK, 0, now=None)]
+    assert rows[1] == "               x -32602: Unknown tool: exprt (said the server)"
+
+
+def test_an_exchange_says_what_went_wrong_and_shows_its_records():
+    refused = b.exchange(status=403, how="refused", why="foreign Host \x1b")
+    rows = [text_of(r) for r in exchange_rows(refused, LOOK, 3, now=None, records=RECORDS)]
+    assert rows[1] == "               x foreign Host \\x1b"
+    assert rows[-1] == "                 the body"

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+
+from mcp_tap.core.model import Fault
+from mcp_tap.views.look import ASCII, LINES
+from mcp_tap.views.words import (
+    answer_words,
+    ask_label,
+    ask_words,
+    awaited,
+    duration,
+    fault_words,
+    marks,
+    request_id,
+    split,
+    state,
+    title,
+)
+from tests import builders as b
+
+
+def many(count):
+    rounds = [b.round_(n, n, n + 0.1, result_type="input_required") for n in range(1, count)]
+    return b.call(1, rounds=[*rounds, b.round_(count, count, count + 0.1)])
+
+
+@pytest.mark.parametrize(
+    ("call", "signs"),
+    [
+        (b.call(1), "*"),
+        (b.deploy(), "?-?-*"),
+        (b.booking(), "?-_"),
+        (b.failed(), "x"),
+        (b.stream(), "==="),
+        (b.call(1, end=None, outcome="open"), "."),
+        (b.call(1, outcome="cancelled"), "/"),
+        (many(4), "?-?-?-*"),
+        (many(9), "7?-?-*"),
+    ],
+)
+def test_rounds_are_drawn_as_signs(call, signs):
+    assert marks(call, ASCII) == signs
+
+
+def test_lines_are_drawn_with_line_glyphs():
+    assert marks(b.deploy(), LINES) == "?─?─*"
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (b.call(1), "ok"),
+        (b.failed(), "error -32602"),
+        (b.booking(), "waiting client"),
+        (b.call(1, outcome="error"), "error"),
+        (b.call(1, outcome="error", fault=Fault(code="upstream_down", message="")),
+         "upstream_down"),
+        (b.call(1, outcome="error", fault=Fault(code="much_too_long_a_word", message="")),
+         "much_too_lon.."),
+        (b.call(1, outcome="error", fault=Fault(code="\x1b[2J", message="")), "error \\x1b[2J"),
+    ],
+)  # fmt: skip
+def test_the_state_is_a_word_that_fits_its_column(call, word):
+    assert state(call)[0] == word
+    assert len(word) <= 14
+
+
+def test_time_is_split_where_it_was_not_only_the_servers():
+    assert split(b.call(1)) == ""
+    assert split(b.deploy()) == "server 305ms, client 5.82s"
+    assert split(b.call(1, tap_s=0.5, server_s=0.1)) == "server 100ms, tap 500ms"
+
+
+def test_a_running_call_shows_its_time_so_far():
+    assert duration(b.booking(), 23.0) == "8s"
+    assert duration(b.booking(), None) == ""
+    assert duration(b.deploy(), None) == "6.12s"
+
+
+def test_names_from_the_wire_are_harmless():
+    call = b.call(1, "\x1b]0;x\x07", method="tools/\ncall")
+    assert title(call) == "tools/\\ncall \\x1b]0;x\\x07"
+    assert ask_label(b.ask("k\x1b")) == "k\\x1b (form)"
+    assert fault_words(Fault(code="\x9b", message="\r")) == "\\x9b: \\r (said the server)"
+    assert request_id("\x1b") == '"\\x1b"'
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (b.ask("seat", params={"message": "Which?", "requestedSchema": {
+            "properties": {"seat": {}, "bags": {}}, "required": ["seat"]}}),
+         '"Which?"  fields seat*, bags'),
+        (b.ask("c", kind="url", params={"message": "Go", "url": "https://x/\x1b"}),
+         '"Go"  https://x/\\x1b'),
+        (b.ask("s", kind="sampling", params={"messages": [
+            {"role": "user", "content": {"type": "text", "text": "Capital?"}}]}),
+         '{type: "text", text: "Capital?"}'),
+        (b.ask("r", kind="roots", params={}), ""),
+        (b.ask("x", params={"message": 3, "requestedSchema": {"properties": []}}), ""),
+        (b.ask("x", kind="sampling", params={"messages": "no list"}), "null"),
+    ],
+)  # fmt: skip
+def test_an_ask_says_what_it_wants(ask, words):
+    assert ask_words(ask) == words
+
+
+def test_an_ask_of_no_known_kind_shows_its_method():
+    assert ask_label(b.ask("x", kind="other", method="ping/me")) == "x (ping/me)"
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (b.answered("c"), "accept {ok: true}, by client, after 2.00s"),
+        (b.answered("c", "decline"), "decline, by client, after 2.00s"),
+        (b.answered("c", answered_by="tap", entry="confirm deploys"),
+         'accept {ok: true}, by tap "confirm deploys", after 2.00s'),
+        (b.answered("c", "answered", answer={"roots": []}),
+         "answered {roots: []}, by client, after 2.00s"),
+        (b.ask("c"), "no answer"),
+    ],
+)  # fmt: skip
+def test_an_answer_says_what_by_whom_and_how_soon(ask, words):
+    assert answer_words(ask) == words
+
+
+def test_it_is_said_who_has_to_act():
+    assert awaited(b.booking()) == "waiting for the client to answer seat"
+    assert awaited(b.call(1, end=None, outcome="open")) == "waiting for the server"
+    assert awaited(b.stream()) == "a stream, still open"
+    assert awaited(b.deploy()) == ""
