@@ -38,7 +38,7 @@ How: TypeAlias = Literal[
 connection.  `upstream_cut`: the upstream ended a message in its middle, or without an answer."""
 
 
-class Mask(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Mask(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What is still known of a value that was masked before it reached the file."""
 
     at: str
@@ -57,7 +57,7 @@ class Mask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Tag of the principal a JWT or Basic credential names (`sub`, user)."""
 
 
-class Digest(Struct, frozen=True, kw_only=True):
+class Digest(Struct, frozen=True, kw_only=True, gc=False):
     """The payload of one direction of an exchange as transferred (chunking undone, not decoded)."""
 
     bytes: int
@@ -66,7 +66,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     """Hash of these bytes, in hex."""
 
 
-class Sse(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Sse(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The fields of a server-sent event beside its data."""
 
     id: str | None = None
@@ -77,7 +77,7 @@ class Sse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The event's `retry` field."""
 
 
-class Record(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+class Record(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", gc=False):
     """One line of a capture."""
 
     seq: int

@@ -260,14 +260,14 @@ class HttpExchange:
         return sent_whole
 
     def upstream_lost(self, why: str) -> None:
-        """Let the client see the cut: its stream breaks too, never a clean end."""
+        """Let the client see the cut: its connection breaks too, never a clean end.
+
+        Also where no answer had begun: to a client, a server that closes is not one that says 502.
+        """
         self.tap.now()
         self._upstream = None
-        if self.responding:
-            self.upstream_flush()
-            self._finish("upstream_cut", why)
-        else:
-            self._down(502, "upstream-cut", f"{self.tap.target.url}: {why}", "upstream_cut")
+        self.upstream_flush()
+        self._finish("upstream_cut", why)
 
     def upstream_writable(self, *, writable: bool) -> None:
         """Let the client wait while the upstream takes no more."""
