@@ -43,8 +43,11 @@ class ResponseSink(Protocol):
     def upstream_end(self) -> bool:
         """The response is complete; tell whether the request had gone up whole."""
 
-    def upstream_lost(self, why: str) -> None:
-        """The connection ended before the response was complete."""
+    def upstream_lost(self, why: str, *, garbled: bool = False) -> None:
+        """The connection ended before the response was complete.
+
+        `garbled`: we ended it, since what came is no HTTP/1.1.
+        """
 
     def upstream_writable(self, *, writable: bool) -> None:
         """More may be written, or should wait."""
@@ -219,7 +222,7 @@ class UpstreamConnection(asyncio.Protocol):
         sink = self._sink
         self.abort()
         if sink is not None:
-            sink.upstream_lost(why)
+            sink.upstream_lost(why, garbled=True)
 
 
 class UpstreamPool:

@@ -162,16 +162,16 @@ class HttpExchange:
         self._answer_if_due()
 
     async def _connect(self) -> None:
-        target = self.tap.target
         try:
             connection = await self.tap.pool.connect()
-        except TimeoutError:
-            self.tap.now()
-            self._down(504, "upstream-timeout", f"no connection to {target.url} in time", "timeout")
         except OSError as error:
             self.tap.now()
-            words = error.strerror or str(error) or type(error).__name__
-            self._down(502, "upstream-down", f"no answer from {target.url}: {words}")
+            url = self.tap.target.url
+            if isinstance(error, TimeoutError):
+                self._down(504, "upstream-timeout", f"no connection to {url} in time", "timeout")
+            else:
+                words = error.strerror or str(error) or type(error).__name__
+                self._down(502, "upstream-down", f"no answer from {url}: {words}")
         else:
             self.tap.now()
             if self.done:
@@ -259,13 +259,16 @@ class HttpExchange:
         self._finish("complete")
         return sent_whole
 
-    def upstream_lost(self, why: str) -> None:
-        """Let the client see the cut: its connection breaks too, never a clean end.
+    def upstream_lost(self, why: str, *, garbled: bool = False) -> None:
+        """Let the client see the cut: its connection breaks too, also before an answer began.
 
-        Also where no answer had begun: to a client, a server that closes is not one that says 502.
+        Only an answer that cannot be passed on, being no HTTP/1.1, needs one of the tap's own.
         """
         self.tap.now()
         self._upstream = None
+        if garbled and not self.responding:
+            self._down(502, "upstream-garbled", why, "upstream_cut")
+            return
         self.upstream_flush()
         self._finish("upstream_cut", why)
 

@@ -140,7 +140,7 @@ async def test_a_broken_answer_of_the_upstream_is_a_marked_502(tmp_path, answer)
 
     async with tapped(handler, tmp_path) as rig:
         response = await rig.ask(post())
-        assert (response.status, response.get(b"mcp-tap-error")) == (502, b"upstream-cut")
+        assert (response.status, response.get(b"mcp-tap-error")) == (502, b"upstream-garbled")
         assert response.json["id"] == 7
         await rig.stop()
         assert rig.closed()[0].how == "upstream_cut"
