@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from mcp_tap.core.correlator_asks import Asks
+from mcp_tap.core.correlator_asks import Asks, leave
 from mcp_tap.core.correlator_calls import MOST_WORDS, Book, payload_size
 from mcp_tap.core.correlator_client import ClientSide
 from mcp_tap.core.correlator_end import Endings
@@ -71,7 +71,13 @@ class Correlator:
         }
         self._client = ClientSide(**parts, live=self._live)
         self._server = ServerSide(**parts)
-        self._end = Endings(self._who, self._book, self._asks, self._live)
+        self._end = Endings(
+            who=self._who,
+            book=self._book,
+            linker=self._linker,
+            asks=self._asks,
+            live=self._live,
+        )
         self._stdio = Stdio(self._client, self._server, self._end)
         self._handlers: dict[type, Handler] = {
             HttpRequest: self._request,
@@ -107,11 +113,13 @@ class Correlator:
             return _NOTHING
         self._now = record.t
         if record.t >= self._look:
-            self.expire(record.t)
+            self.advance(record.t)
         return handler(record, value)
 
-    def expire(self, now: float) -> None:
-        """Let go of what is too old at `now`."""
+    def advance(self, now: float) -> None:
+        """Let go of what is too old at `now`, looking once in a while."""
+        if now < self._look:
+            return
         self._look = now + EVERY
         for part in (self._who, self._linker, self._asks, self._tasks):
             part.expire(now)
@@ -202,7 +210,9 @@ class Correlator:
     def _add(self, live: Live) -> None:
         self._live[live.exchange.number] = live
         if len(self._live) > MOST_LIVE:
-            del self._live[next(iter(self._live))]
+            lost = self._live.pop(next(iter(self._live)))
+            if lost.track is not None:
+                leave(lost.track)
             self._lost += 1
 
     def _unheard(self, record: Message) -> Live:

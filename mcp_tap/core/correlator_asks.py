@@ -37,7 +37,7 @@ class Asks:
         self._book = book
         self._asked: Bounded[Any, list[Asked]] = Bounded(MOST_ASKS, LONGEST_ASK)
         self._urls: Bounded[Any, Asked] = Bounded(MOST_ASKS, LONGEST_ASK)
-        self._streams: Bounded[Any, Track] = Bounded(MOST_ASKS, LONGEST_ASK)
+        self._streams: Bounded[Any, Track] = Bounded(MOST_ASKS, LONGEST_ASK, leave)
 
     @property
     def retired(self) -> int:
@@ -54,7 +54,7 @@ class Asks:
         """Take a server's request; report the exchange where it belongs to no call."""
         track = owner(live)
         if track is None:
-            return [live.exchange]
+            return [live.track.call if live.track is not None else live.exchange]
         book = self._book
         key = text_of(value.get("id"))
         if key in track.asked:
@@ -104,7 +104,7 @@ class Asks:
         name = params.get("elicitationId") if type(params) is dict else None
         asked = self._urls.get((channel(live), text_of(name)))
         if asked is None:
-            return [live.exchange]
+            return [live.track.call if live.track is not None else live.exchange]
         asked.ask.completed_t = t
         return [asked.track.call]
 
@@ -140,7 +140,17 @@ class Asks:
         live.exchange.call = track.call.number
         if track.call.outcome in ("cancelled", "error"):
             self._book.reopen(track, t)
+            track.flying += 1
+            last = track.call.rounds[-1]
+            if last.response_seq is None:
+                last.end = last.fault = None
         return track
+
+
+def leave(track: Track) -> None:
+    """Take a call off its session's list without an end having been seen."""
+    if track.session is not None:
+        track.session.active.pop(track.call.number, None)
 
 
 def channel(live: Live) -> Any:

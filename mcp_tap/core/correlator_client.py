@@ -146,7 +146,8 @@ class ClientSide:
         pending = found.pending
         if pending is None:
             track = self._book.open(live, method, name)
-            track.unlinked = True
+            # Where nothing can be asked, these members mean nothing.
+            track.unlinked = method in spec.MAY_ASK or found.link == "ambiguous"
         else:
             track = pending.track
             self._book.reopen(track, live.exchange.t)
@@ -154,8 +155,11 @@ class ClientSide:
         round_.sent_state = state
         round_.answers = answers
         round_.link = found.link
-        round_.candidates = found.candidates
+        if found.among:
+            live.retries = found.among
+            round_.candidates = found.candidates
         if pending is not None:
+            live.retries = [pending]
             round_.answers_round = pending.round.number
             self._linker.answer(pending, state)
             if type(answers) is dict:

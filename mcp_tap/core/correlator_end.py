@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from mcp_tap.core.correlator_asks import Asks
 from mcp_tap.core.correlator_calls import Book
+from mcp_tap.core.correlator_rounds import Linker
 from mcp_tap.core.correlator_state import Change, Live, Track
 from mcp_tap.core.correlator_who import Who
 from mcp_tap.core.model import Call, Fault, Outcome, Round
@@ -22,10 +23,13 @@ _ORDERLY = ("complete", "client_gone", "shutdown")
 class Endings:
     """Closes exchanges."""
 
-    def __init__(self, who: Who, book: Book, asks: Asks, live: dict[int, Live]) -> None:
+    def __init__(
+        self, *, who: Who, book: Book, linker: Linker, asks: Asks, live: dict[int, Live]
+    ) -> None:
         """Work with the parts of one correlator; `live` is its table of open exchanges."""
         self._who = who
         self._book = book
+        self._linker = linker
         self._asks = asks
         self._live = live
 
@@ -59,7 +63,7 @@ class Endings:
             changes = self._unanswered(live, track, round_, record)
         if track.call.end is not None or track.origin is not live or exchange.era == "stateless":
             # Nothing comes back to this exchange: leave no cycle for the collector.
-            live.track = live.round = None
+            live.track = None
         return changes
 
     def finish(self, tracks: Iterable[Track], now: float) -> Sequence[Call]:
@@ -76,6 +80,8 @@ class Endings:
         call = track.call
         track.flying -= 1
         outcome, fault = self._verdict(live, track, record)
+        if live.retries and outcome != "cancelled":
+            self._linker.lost(live.retries)
         if live.event_id is not None and live.exchange.era != "stateless" and not track.done:
             ended = track.session is not None and track.session.ended
             if not ended:

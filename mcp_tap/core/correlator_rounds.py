@@ -1,12 +1,13 @@
 """Which open round a retry belongs to: the linking of revision 2026-07-28.
 
-A round is one delivered `input_required`; it is open until it is answered.  Evidence ranks
-`state` > `keys` > `params`, and equal arguments decide between rounds that the same evidence fits.
-Servers use constant states, so an equal state alone proves nothing when it was issued to several
-calls.  Two calls that nothing tells apart make a retry ambiguous: a wrong link is worse than none.
+A round is one delivered `input_required`; it is open until its answer got a response.  Evidence
+ranks `state` > `keys` > `params`, and equal arguments decide between rounds that the same evidence
+fits.  Servers use constant states, so an equal state alone proves nothing when it was issued to
+several calls.  Calls that nothing tells apart make a retry ambiguous: wrong links are worse than
+none.
 
-Answered rounds stay known while their call has no final result: an answer may be sent again after
-an error or a lost response.  Rounds of finished calls stay known for a while as reasons *not* to
+Answered rounds stay known while their call has no final result: an answer may be sent again, even
+after an error.  Rounds of finished calls stay known for a while as reasons *not* to
 link: the better explanation of a retry may be a call that is already over.
 """
 
@@ -51,7 +52,13 @@ class Found(Struct, eq=False):
 
     link: Link = "none"
     pending: Pending | None = None
-    candidates: list[int] = []
+    among: list[Pending] = []
+    """What it may answer, where that is ambiguous."""
+
+    @property
+    def candidates(self) -> list[int]:
+        """The calls it may belong to, where that is ambiguous."""
+        return sorted({pending.track.call.number for pending in self.among})
 
 
 class Ghost(Struct, eq=False):
@@ -126,9 +133,22 @@ class Linker:
 
     def answer(self, pending: Pending, sent: str | None) -> None:
         """Mark a round as answered; the first answer decides what its echo was."""
-        if not pending.answered:
-            pending.answered = True
+        if not pending.linked:
+            pending.answered = pending.linked = True
             pending.round.echo = echo_of(pending.state, sent)
+
+    def lost(self, retried: list[Pending]) -> None:
+        """Open again what an answer without a response was for: it may be sent once more.
+
+        Args:
+            retried: the round it was linked to, or all rounds it may have been for.
+        """
+        if len(retried) == 1:
+            retried[0].answered = retried[0].linked = False
+            return
+        for pending in retried:
+            pending.claims -= 1
+            pending.answered = pending.linked
 
     def finish(self, track: Track) -> None:
         """Take the rounds of a call with a final result out of the running."""
@@ -240,7 +260,7 @@ class Linker:
             # As many retries as rounds: all are answered, even if nobody can say which by which.
             for pending in rounds:
                 pending.answered = True
-        return Found("ambiguous", None, sorted(calls))
+        return Found("ambiguous", None, rounds)
 
     def _is_over(self, retry: Retry) -> bool:
         """Tell whether a call that already ended explains a retry better than an open one."""

@@ -75,7 +75,7 @@ class ServerSide:
         tracks: list[Track] = []
         if live.session is not None:
             tracks.extend(live.session.active.values())
-        elif live.resumes and live.track is not None:
+        if live.resumes and live.track is not None:
             tracks.append(live.track)
         for track in tracks:
             origin = track.origin

@@ -86,10 +86,14 @@ class Live(Struct, eq=False, kw_only=True):
     session: Session | None = None
     track: Track | None = None
     round: Round | None = None
+    retries: list[Pending] = field(default_factory=list)
+    """The round its request answers, or all that it may answer."""
     poll: str | None = None
     """The tasks/* method, where it is about the task of a known call."""
     resumes: bool = False
     """A GET that takes up the broken stream of a call."""
+    token: tuple[bool, str] | None = None
+    """Progress token of its request, where nothing else tells whose progress a line is (stdio)."""
     new_session: str | None = None
     """Mcp-Session-Id of its response."""
     event_id: str | None = None
@@ -114,5 +118,7 @@ class Pending(Struct, eq=False, kw_only=True):
     arguments: Any
     principal: str | None
     answered: bool = False
+    """It is not open: a retry was linked to it, or as many as there were rounds may have been."""
+    linked: bool = False
     claims: int = 0
     """Ambiguous retries that may have been for it."""

@@ -55,7 +55,8 @@ class Stdio:
         self._waiting[key] = live
         token = _member(value, "params", "_meta", "progressToken")
         if token is not None:
-            self._tokens[id_key(token)] = live
+            live.token = id_key(token)
+            self._tokens[live.token] = live
         if len(self._waiting) > MOST_WAITING:
             self._close(next(iter(self._waiting)))
             self.retired += 1
@@ -105,8 +106,8 @@ class Stdio:
 
     def _close(self, key: tuple[bool, str]) -> None:
         live = self._waiting.pop(key, None)
-        if live is not None:
-            self._tokens = {k: v for k, v in self._tokens.items() if v is not live}
+        if live is not None and live.token is not None:
+            self._tokens.pop(live.token, None)
 
 
 def _member(value: Any, *path: str) -> Any:

@@ -50,7 +50,7 @@ class Pipeline:
 
     def advance(self, now: float) -> Sequence[Change]:
         """Let time pass up to `now`, a record's time; gives what changed by that alone."""
-        self._correlator.expire(now)
+        self._correlator.advance(now)
         return ()
 
     def finish(self) -> Sequence[Change]:

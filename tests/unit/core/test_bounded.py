@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from mcp_tap.core.bounded import Bounded
+
+
+def test_the_oldest_leaves_when_there_are_too_many_and_is_counted():
+    gone = []
+    kept: Bounded[str, int] = Bounded(2, 100.0, gone.append)
+    for t, key in enumerate("abc"):
+        kept.put(key, t, float(t))
+    assert kept.values() == [1, 2]
+    assert gone == [0]
+    assert kept.retired == 1
+
+
+def test_putting_again_makes_an_entry_the_youngest():
+    kept: Bounded[str, int] = Bounded(2, 100.0)
+    kept.put("a", 1, 0.0)
+    kept.put("b", 2, 1.0)
+    kept.put("a", 3, 2.0)
+    kept.put("c", 4, 3.0)
+    assert kept.get("a") == 3
+    assert kept.get("b") is None
+
+
+def test_the_old_expire_and_looking_does_not_keep_them():
+    kept: Bounded[str, int] = Bounded(9, 10.0)
+    kept.put("a", 1, 0.0)
+    kept.put("b", 2, 5.0)
+    kept.get("a")
+    kept.expire(11.0)
+    assert len(kept) == 1
+    assert kept.retired == 1
+    kept.expire(100.0)
+    assert len(kept) == 0
+
+
+def test_taking_out_does_not_count_as_retired():
+    kept: Bounded[str, int] = Bounded(9, 10.0)
+    kept.put("a", 1, 0.0)
+    assert kept.pop("a") == 1
+    assert kept.pop("a") is None
+    assert kept.retired == 0

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import pytest
+from msgspec import Raw
+
+from mcp_tap.core.correlator_calls import (
+    answer_ask,
+    ask_of,
+    asks_of,
+    error_fault,
+    payload_size,
+    tool_fault,
+)
+from mcp_tap.core.correlator_state import MOST_ROUNDS
+from mcp_tap.core.records import Message
+from tests.talk import Talk, call
+
+RECORD = Message(seq=3, t=1.5, exchange=1, sender="client", body=Raw(b"{}"))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        ({"code": -1, "message": "no"}, -1, "no"),
+        ({"code": "E1", "message": 7}, "E1", ""),
+        ({"code": None}, None, ""),
+        ("invalid_token", None, "invalid_token"),
+        (None, None, "null"),
+        ([], None, "[]"),
+    ],
+)
+def test_errors_of_any_shape_become_faults(error, code, message):
+    fault = error_fault(error, "server")
+    assert (fault.code, fault.message) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [([{"type": "text", "text": "bad"}], "bad"), ([1, {"text": 2}], ""), ("x", ""), (None, "")],
+)
+def test_a_tool_error_is_told_in_its_first_text(content, message):
+    assert tool_fault({"content": content}, "server").message == message
+
+
+def test_entries_that_are_no_requests_are_asks_all_the_same():
+    asks = asks_of(
+        {"a": 1, "b": {"method": 7, "params": []}, "c": {"method": "roots/list"}}, RECORD
+    )
+    assert [(a.key, a.method, a.kind, a.params) for a in asks] == [
+        ("a", "", "other", {}),
+        ("b", "", "other", {}),
+        ("c", "roots/list", "roots", {}),
+    ]
+    assert asks_of([1], RECORD) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "action"),
+    [
+        ("elicitation/create", {"action": "decline"}, "decline"),
+        ("elicitation/create", {"roots": []}, "answered"),
+        ("elicitation/create", 5, "answered"),
+        ("sampling/createMessage", {"action": "accept"}, "answered"),
+        ("roots/list", {"roots": []}, "answered"),
+    ],
+)
+def test_answers_are_put_in_one_word(method, answer, action):
+    ask = ask_of("k", method, {}, RECORD)
+    answer_ask(ask, answer, RECORD)
+    assert (ask.action, ask.answer, ask.answered_by) == (action, answer, "client")
+    assert (ask.answer_seq, ask.answer_t) == (3, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("facts", "size"),
+    [
+        ({"body": Raw(b"12345")}, 5),
+        ({"text": "abc"}, 3),
+        ({"text": "é"}, 2),
+        ({"b64": b"\xff\xfe"}, 2),
+        ({"text": "abc", "truncated": True, "size": 900}, 900),
+        ({}, 0),
+    ],
+)
+def test_size_is_that_of_the_whole_payload(facts, size):
+    assert payload_size(Message(seq=1, t=0.0, sender="server", **facts)) == size
+
+
+def test_a_server_is_named_by_label_else_by_itself_else_by_host():
+    named = Talk(label="billing")
+    named.header()
+    named.post(call(1))
+    assert named.calls[1].server == "billing"
+    talk = Talk()
+    talk.header()
+    n = talk.post(call(1))
+    assert talk.calls[1].server == "localhost:3000"
+    talk.result(n, _meta={"io.modelcontextprotocol/serverInfo": {"name": "srv", "version": "1"}})
+    talk.post(call(2))
+    assert [c.server for c in talk.calls.values()] == ["srv", "srv"]
+    talk.post(call(3), path="/other")
+    assert talk.calls[3].server == "localhost:3000"
+
+
+def test_the_label_of_the_capture_counts_where_none_is_given():
+    talk = Talk()
+    talk.header(label="crm")
+    talk.post(call(1))
+    assert talk.calls[1].server == "crm"
+
+
+def test_what_the_tap_held_back_is_not_the_servers_time():
+    talk = Talk()
+    n = talk.post(call(1))
+    talk.t += 2
+    talk.result(n)
+    one = talk.the_call()
+    assert one.server_s > 2
+    m = talk.post(call(2))
+    talk.t += 2
+    talk.reply(m, {"result": {}}, held=1.5)
+    two = talk.calls[2]
+    assert two.tap_s == 1.5
+    assert abs(two.server_s + two.tap_s - two.duration()) < 1e-6
+
+
+def test_a_call_of_very_many_rounds_keeps_the_first_and_the_newest():
+    talk = Talk()
+    talk.ask(talk.post(call(0)), state="s0")
+    for n in range(MOST_ROUNDS + 5):
+        talk.ask(talk.post(call(n + 1, requestState=f"s{n}")), state=f"s{n + 1}")
+    one = talk.the_call()
+    assert len(one.rounds) == MOST_ROUNDS
+    assert one.dropped == 6
+    assert (one.rounds[0].number, one.rounds[-1].number) == (1, MOST_ROUNDS + 6)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from mcp_tap.core.correlator_stdio import MOST_WAITING
+from tests.talk import Talk, call, done, old_call, pushed, shape
+from tests.wire_samples import load
+
+
+def calls_of(name):
+    talk = Talk()
+    found = {}
+    for record in load(name):
+        for change in talk.pipeline.feed(record):
+            if hasattr(change, "rounds"):
+                found[change.number] = change
+    return {c.name or c.method: c for c in found.values()}
+
+
+def test_lines_are_paired_by_id():
+    talk = Talk()
+    talk.say(None, "client", call(1))
+    talk.say(None, "client", call("1", "other"))
+    talk.say(None, "server", done("1"))
+    assert [c.outcome for c in talk.calls.values()] == ["open", "ok"]
+    talk.say(None, "server", done(1))
+    assert talk.calls[1].outcome == "ok"
+
+
+def test_lines_of_nobody_are_exchanges_of_their_own():
+    talk = Talk()
+    talk.say(None, "server", done(77))
+    talk.say(None, "server", {"jsonrpc": "2.0", "method": "notifications/message"})
+    talk.say(None, "client", [1])
+    assert len(talk.loose) == 3
+    assert talk.calls == {}
+
+
+def test_an_ask_belongs_to_the_only_open_call():
+    talk = Talk()
+    talk.say(None, "client", old_call(1))
+    talk.say(None, "server", pushed(0))
+    talk.say(None, "client", {"jsonrpc": "2.0", "id": 0, "result": {"action": "accept"}})
+    talk.say(None, "server", done(1))
+    assert shape(talk.the_call()) == ["?", "*"]
+
+
+def test_unanswered_lines_are_bounded():
+    talk = Talk()
+    for n in range(MOST_WAITING + 10):
+        talk.say(None, "client", call(n))
+    assert talk.pipeline.retired == 10
+
+
+def test_real_lines_of_the_stateless_era():
+    calls = calls_of("stdio_stateless")
+    assert shape(calls["book_table"]) == ["?", "?", "*"]
+    assert calls["stream_work"].rounds[0].progress == 4
+    assert calls["linger"].outcome == "cancelled"
+
+
+def test_real_lines_of_the_session_era():
+    calls = calls_of("stdio_legacy")
+    for name in ("push_form", "push_url", "push_sample", "push_roots"):
+        assert shape(calls[name]) == ["?", "*"]
+    assert calls["push_form"].era == "session"
+    assert calls["push_form"].client == "lab-ts/1"

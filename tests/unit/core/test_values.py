@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from mcp_tap.core.values import id_key, same_arguments, same_id, same_json, text_of
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"a": 1, "b": [1, 2]}, {"b": [1, 2], "a": 1.0}, True),
+        (1, True, False),
+        (0, False, False),
+        (None, 0, False),
+        ("1", 1, False),
+        ([1, 2], [2, 1], False),
+        ([1], [1, 1], False),
+        ({"a": None}, {}, False),
+        ({"a": {}}, {"a": []}, False),
+        ({"a": 1}, {"b": 1}, False),
+    ],
+)
+def test_values_compare_as_json(one, other, same):
+    assert same_json(one, other) is same
+    assert same_json(other, one) is same
+
+
+def test_deep_values_compare_without_recursion():
+    one: list = []
+    other: list = []
+    for _ in range(50_000):
+        one, other = [one], [other]
+    assert same_json(one, other)
+
+
+def test_no_arguments_equal_empty_ones():
+    assert same_arguments(None, {})
+    assert not same_arguments(None, {"a": 1})
+
+
+def test_ids_of_other_types_are_other_ids():
+    assert same_id(1, 1)
+    assert not same_id(1, "1")
+    assert not same_id(1, True)
+    assert not same_id(1, 1.0)
+    assert id_key(1) != id_key("1")
+    assert id_key({"a": [1]}) == id_key({"a": [1]})
+
+
+def test_every_value_has_a_text():
+    assert text_of("x") == "x"
+    assert text_of(7) == "7"
+    assert text_of(None) == "null"
+    assert text_of({"a": 1}) == '{"a":1}'
