@@ -46,6 +46,11 @@ class Bounded(Generic[K, V]):
         found = self._items.pop(key, None)
         return None if found is None else found[1]
 
+    def retire(self) -> None:
+        """Let go of the oldest entry."""
+        if self._items:
+            self._retire(next(iter(self._items)))
+
     def expire(self, now: float) -> None:
         """Let go of what is too old."""
         while self._items:

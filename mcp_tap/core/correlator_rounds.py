@@ -27,13 +27,17 @@ from mcp_tap.core.values import same_arguments
 
 MOST_PENDING = 10_000
 LONGEST_PENDING = 12 * 3600.0
-MOST_STATES = 50_000
+MOST_BYTES = 64 << 20
+"""Payload bytes of all open rounds together."""
+MOST_STATES = 10_000
 MOST_IN_CALL = 64
 """Rounds of one call that an answer may be sent to again."""
 MOST_KEYS = 4096
-GHOSTS = 32
+GHOSTS = 16
 """Finished rounds remembered for one target."""
-GHOST_SIZE = 64 << 10
+MOST_TARGETS = 256
+"""Targets whose finished rounds are remembered."""
+GHOST_SIZE = 4 << 10
 """Rounds with more bytes than this are not remembered once finished."""
 
 
@@ -84,9 +88,10 @@ class Linker:
     def __init__(self) -> None:
         self._open: dict[Target, list[Pending]] = {}
         self._all: Bounded[int, Pending] = Bounded(MOST_PENDING, LONGEST_PENDING, self._forget)
-        self._ghosts: Bounded[Target, deque[Ghost]] = Bounded(4096, LONGEST_PENDING)
+        self._ghosts: Bounded[Target, deque[Ghost]] = Bounded(MOST_TARGETS, LONGEST_PENDING)
         self._issued: Bounded[str | bytes, list[int]] = Bounded(MOST_STATES, LONGEST_PENDING)
         self._serial = 0
+        self._bytes = 0
 
     @property
     def retired(self) -> int:
@@ -120,6 +125,7 @@ class Linker:
             known=frozenset(track.known),
             arguments=round_.arguments,
             principal=principal,
+            size=round_.size,
         )
         track.pending.append(pending)
         if len(track.pending) > MOST_IN_CALL:
@@ -128,6 +134,9 @@ class Linker:
             self._remove(oldest)
         self._open.setdefault(pending.target, []).append(pending)
         self._all.put(pending.serial, pending, t)
+        self._bytes += pending.size
+        while self._bytes > MOST_BYTES and len(self._all) > 1:
+            self._all.retire()
         if round_.state is not None:
             self._note(round_.state, call.number, t)
 
@@ -290,6 +299,7 @@ class Linker:
     def _remove(self, pending: Pending) -> None:
         rounds = self._open.get(pending.target)
         if rounds and pending in rounds:
+            self._bytes -= pending.size
             rounds.remove(pending)
             if not rounds:
                 del self._open[pending.target]

@@ -117,6 +117,8 @@ class Pending(Struct, eq=False, kw_only=True):
     """Keys asked in the call so far, these included: a client may repeat older answers."""
     arguments: Any
     principal: str | None
+    size: int = 0
+    """Bytes of the round when it was issued."""
     answered: bool = False
     """It is not open: a retry was linked to it, or as many as there were rounds may have been."""
     linked: bool = False

@@ -41,3 +41,12 @@ def test_taking_out_does_not_count_as_retired():
     assert kept.pop("a") == 1
     assert kept.pop("a") is None
     assert kept.retired == 0
+
+
+def test_the_oldest_can_be_let_go_on_demand():
+    kept: Bounded[str, int] = Bounded(9, 10.0)
+    kept.retire()
+    kept.put("a", 1, 0.0)
+    kept.put("b", 2, 1.0)
+    kept.retire()
+    assert (kept.values(), kept.retired) == ([2], 1)

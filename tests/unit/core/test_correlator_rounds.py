@@ -249,3 +249,12 @@ def test_rounds_nobody_answers_are_let_go_and_counted():
 def test_a_new_linker_knows_nothing():
     assert Linker().tracks() == []
     assert Linker().retired == 0
+
+
+def test_open_rounds_are_bounded_in_bytes_too(monkeypatch):
+    monkeypatch.setattr("mcp_tap.core.correlator_rounds.MOST_BYTES", 20_000)
+    talk = Talk()
+    for n in range(10):
+        talk.ask(talk.post(call(n, arguments={"blob": "x" * 5000})), "q", state=f"s{n}")
+    assert len(talk.pipeline._correlator._linker.tracks()) == 3
+    assert talk.pipeline.retired == 7
