@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcp_tap.cli.common import FILE, SIZE, Output, TapCommand, TapContext, option, output
-from mcp_tap.cli.values import DEFAULT_PORT, HEADER, LISTEN, LOOPBACK
+from mcp_tap.cli.values import DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +64,11 @@ Examples:
 )
 @option("--insecure", is_flag=True, panel=TRAFFIC, help="Accept any certificate of the upstream.")
 @option(
-    "--cacert", type=FILE, metavar="FILE", panel=TRAFFIC, help="Trust the CA certificates in FILE."
+    "--cacert",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    panel=TRAFFIC,
+    help="Trust the CA certificates in FILE.",
 )
 @option(
     "--ready-file",
@@ -134,7 +138,7 @@ Examples:
 )
 @option(
     "--redact-key",
-    type=FILE,
+    type=EXISTING_FILE,
     metavar="FILE",
     panel=PRIVACY,
     help="Mask under the key in FILE, so that runs can be compared.",

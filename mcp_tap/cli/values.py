@@ -58,6 +58,8 @@ SIZE = Size()
 DURATION = Duration()
 FILE = click.Path(dir_okay=False)
 """A path that need not exist."""
+EXISTING_FILE = click.Path(exists=True, dir_okay=False)
+"""A path of something to be read."""
 
 
 class Listen(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5

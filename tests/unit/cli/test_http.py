@@ -27,7 +27,9 @@ WORDS = """
 """
 
 
-def test_options_become_settings(jobs):
+def test_options_become_settings(jobs, tmp_path):
+    (tmp_path / "ca.pem").touch()
+    (tmp_path / "key").touch()
     words = WORDS.split()
     assert run(["http", "https://example.com/mcp", *words, "--", sys.executable, "-x"]) == 0
     job, settings = jobs[0], jobs[0].settings
@@ -96,6 +98,7 @@ def test_console_needs_a_terminal_of_its_own(monkeypatch, wanted, where, view):
         (["x"], "error[bad-upstream]"),
         (["http://x/", "-H", "novalue"], "--header: a header is written 'Name: value'"),
         (["http://x/", "--max-body", "lots"], "--max-body: 'lots' is not a size"),
+        (["http://x/", "--cacert", "nowhere"], "--cacert: File 'nowhere' does not exist"),
         (["http://x/", "--view", "gui"], "--view: 'gui' is not one of"),
     ],
 )
