@@ -49,12 +49,13 @@ def lane_rows(call: Call, look: Look, *, now: float | None) -> Iterator[Row]:
     """Draw the messages of a call."""
     yield [("       client           tap          server", "dim")]
     before: Round | None = None
-    for round_ in call.rounds:
+    for n, round_ in enumerate(call.rounds):
         if round_.answers_round is not None:
             before = next((r for r in call.rounds if r.number == round_.answers_round), before)
         yield from _wait(before, round_, look)
         yield _request(round_, before, look)
-        yield from _outcome(call, round_, look)
+        following = call.rounds[n + 1] if n + 1 < len(call.rounds) else None
+        yield from _outcome(call, round_, following, look)
         before = round_
     if waits := awaited(call).partition(" to answer ")[0]:  # the row above says what
         time = "" if now is None else f", {running(max(0.0, now - _since(call)))}"
@@ -151,7 +152,7 @@ def _answered(ask: Ask) -> str:
     return f"{ask.action or 'no answer'}{entry}"
 
 
-def _outcome(call: Call, round_: Round, look: Look) -> Iterator[Row]:
+def _outcome(call: Call, round_: Round, following: Round | None, look: Look) -> Iterator[Row]:
     if round_.end is None:
         return
     label, style = safe(round_.result_type or "result"), ""
@@ -159,9 +160,10 @@ def _outcome(call: Call, round_: Round, look: Look) -> Iterator[Row]:
         label, style = f"asks {len(round_.asks)}", "ask"
     elif round_.fault:
         label, style = "error", "bad"
-    elif call.outcome == "cancelled" and round_ is call.rounds[-1]:
+    elif call.outcome == "cancelled" and following is None:
         label = "cancelled"
-    row = _arrow(round_.end, label, ahead=False, half=_kept(call, round_), look=look)
+    kept = following is not None and following.by_tap  # the tap answered, so it passed nothing on
+    row = _arrow(round_.end, label, ahead=False, half=kept, look=look)
     words = _result_words(round_)
     row.append((f"  {words[0]}", style))
     if round_.state is not None:
@@ -169,12 +171,6 @@ def _outcome(call: Call, round_: Round, look: Look) -> Iterator[Row]:
     yield row
     for more in words[1:]:
         yield _more(more, style, look)
-
-
-def _kept(call: Call, round_: Round) -> bool:
-    """Tell whether the tap kept this result, since it wrote the next round itself."""
-    place = call.rounds.index(round_)
-    return place + 1 < len(call.rounds) and call.rounds[place + 1].by_tap
 
 
 def _result_words(round_: Round) -> list[str]:
