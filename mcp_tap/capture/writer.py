@@ -2,8 +2,9 @@
 
 Rules of this file:
 
-- `write()` encodes, queues and returns.  One thread takes what is queued and appends it, some 40
-  times a second, so that what was handed over half a second before a `kill -9` is in the file.
+- `write()` encodes to the end of a block and returns.  One thread takes the block and appends it,
+  some 40 times a second, so that what was handed over half a second before a `kill -9` is in the
+  file.  The thread does nothing a line: it would take the interpreter from the traffic.
 - What cannot be written waits in memory and is tried again.  Past `BOUND` waiting bytes new lines
   are lost: counted, said at once, and told in the file by a `gap` record in their place.
 - With `sync` there is no thread: `write()` returns when the system has the bytes.
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -21,12 +21,10 @@ from time import monotonic
 import msgspec
 
 from mcp_tap.capture.file import CaptureFile
-from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, encode
+from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, encode_into
 
 BOUND = 64 << 20
 """Bytes that may wait; one line may go beyond it, so that a line larger than this is kept too."""
-BLOCK = 4 << 20
-"""Bytes handed to one system call, about."""
 TICK = 0.025
 """Seconds between two writes under load."""
 IDLE = 0.15
@@ -68,8 +66,11 @@ class CaptureWriter:
         self._rotate_at = rotate or 0
         self._sync = sync
         self._on_trouble = on_trouble
-        self._queue: deque[bytes] = deque()
-        self._rest = b""
+        self._lock = threading.Lock()
+        self._block = bytearray()
+        """Lines that were handed over; under the lock, as both threads get at it."""
+        self._rest = bytearray()
+        """Lines the writing thread has taken and not written yet."""
         self._taken = 0
         self._settled = 0
         self._lost_queueing = 0
@@ -101,21 +102,16 @@ class CaptureWriter:
 
     def write(self, record: AnyRecord) -> None:
         """Take a record: never wait for the disk (without `sync`), never raise."""
-        try:
-            line = encode(record)
-        except (ValueError, TypeError, RecursionError) as error:
-            self._lose_odd(record, f"it cannot be encoded ({type(error).__name__})")
-            return
         if self._taken - self._settled > BOUND or self._closed:
             self._lose_late(record)
             return
-        if b"\n" in line:
-            self._lose_odd(record, "it does not fit on one line")
-            return
         if self._hole is not None:
             self._tell_hole()
-        self._taken += len(line) + 1
-        self._queue.append(line)
+        try:
+            self._add(record)
+        except (ValueError, TypeError, RecursionError) as error:
+            self._lose_odd(record, f"it cannot be written as a line ({type(error).__name__})")
+            return
         if self._sync:
             self._drain()
 
@@ -140,9 +136,7 @@ class CaptureWriter:
             return
         if self._hole is not None:
             self._tell_hole()
-        line = encode(msgspec.structs.replace(footer, lost=max(footer.lost, self.lost)))
-        self._taken += len(line) + 1
-        self._queue.append(line)
+        self._add(msgspec.structs.replace(footer, lost=max(footer.lost, self.lost)))
         self._closed = True
         self._retry_at = 0.0
         self._stop = True
@@ -152,7 +146,7 @@ class CaptureWriter:
         else:
             self._wake.set()
             self._thread.join(CLOSE)
-        left = self._rest.count(b"\n") + len(self._queue)
+        left = self._rest.count(b"\n") + self._block.count(b"\n")
         if left:
             self._lost_queueing += left - 1
             self._say(f"{self.path.name} ends without a footer; {_records(self.lost)} not written")
@@ -168,16 +162,15 @@ class CaptureWriter:
 
     def _drain(self) -> bool:
         """Write all that waits; tell whether there was anything to write."""
-        if not (self._rest or self._queue):
+        if not (self._rest or self._block):
             return False
         if self._failing is not None and monotonic() < self._retry_at and not self._stop:
             return True
         try:
             self._mend()
-            while self._rest or self._queue:
-                data = self._rest or self._next_block()
-                whole, failure = self._file.append(data)
-                self._rest = data[whole:]
+            while self._rest or self._block:
+                whole, failure = self._file.append(self._next_lines())
+                del self._rest[:whole]
                 self._settled += whole
                 if failure is not None:
                     raise failure
@@ -190,22 +183,32 @@ class CaptureWriter:
             self._turn.notify_all()
         return True
 
-    def _next_block(self) -> bytes:
-        """Join queued lines to what one system call gets; rotate first where they do not fit."""
-        queue, size = self._queue, 0
-        lines: list[bytes] = []
-        if self._rotate and self._file.lines and self._rotate_at < self._size_with(queue[0]):
+    def _next_lines(self) -> bytearray:
+        """Give what goes into the current part; begin a further one where nothing more fits."""
+        if not self._rest:
+            with self._lock:
+                self._rest, self._block = self._block, bytearray()
+        rest, file = self._rest, self._file
+        if not self._rotate:
+            return rest
+        first = rest.find(b"\n") + 1
+        if file.lines and self._rotate_at < file.size + first:
             self._next_part()
-        room = min(BLOCK, self._rotate_at - self._file.size) if self._rotate else BLOCK
-        while queue and (not lines or size + len(queue[0]) < room):
-            line = queue.popleft()
-            size += len(line) + 1
-            lines.append(line)
-        lines.append(b"")
-        return b"\n".join(lines)
+        return rest[: rest.rfind(b"\n", 0, max(self._rotate_at - file.size, first)) + 1]
 
-    def _size_with(self, line: bytes) -> int:
-        return self._file.size + len(line) + 1
+    def _add(self, record: AnyRecord) -> None:
+        """Put a line at the end of the block; leave the block as it was where that fails."""
+        with self._lock:
+            block = self._block
+            size = len(block)
+            try:
+                encode_into(record, block, -1)
+                _check_line(block, size)
+            except BaseException:
+                del block[size:]
+                raise
+            block.append(0x0A)
+            self._taken += len(block) - size
 
     def _next_part(self) -> None:
         rotate = self._rotate or 0
@@ -249,10 +252,8 @@ class CaptureWriter:
 
     def _tell_hole(self) -> None:
         if self._hole is not None:
-            line = encode(self._hole)
+            self._add(self._hole)
             self._hole = None
-            self._taken += len(line) + 1
-            self._queue.append(line)
 
     def _failed(self, error: OSError) -> None:
         self._retry_at = monotonic() + RETRY
@@ -274,6 +275,12 @@ class CaptureWriter:
         # The listener may be an event loop that is closed by now; that must not end the thread.
         with contextlib.suppress(RuntimeError):
             self._on_trouble(text)
+
+
+def _check_line(block: bytearray, start: int) -> None:
+    """Refuse what would end the line early: a payload spliced in as it is, against the rules."""
+    if block.find(b"\n", start) >= 0:
+        raise ValueError("more than one line")
 
 
 def _records(count: int) -> str:

@@ -301,7 +301,7 @@ def test_a_record_that_cannot_be_encoded_becomes_a_gap(tmp_path):
     writer.close(footer(5))
     reader = open_path(writer.path)
     records = list(reader)
-    assert [record.seq for record in records] == [0, 1, 3, 4, 5]
+    assert [record.seq for record in records if not isinstance(record, Gap)] == [0, 1, 4, 5]
     assert (reader.lost, reader.unexplained, writer.lost) == (2, 0, 2)
     assert len(said) == 1
 
