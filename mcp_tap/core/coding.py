@@ -1,7 +1,8 @@
 """Undoing a Content-Encoding on a copy of a payload, in bounded memory.
 
 The wire keeps the encoded bytes; this is only for what is recorded and judged (RFC 9110, section
-8.4.1).  A peer may send a bomb: decoding stops for good when it has given `limit` bytes.
+8.4.1).  A peer may send a bomb: decoding stops for good when it has given `limit` bytes; of an
+event stream, which may go on for ever, when one read has given that many.
 """
 
 from __future__ import annotations
@@ -28,10 +29,17 @@ class CodingError(ValueError):
 class Decoder:
     """Undo the encodings of one payload, chunk by chunk."""
 
-    def __init__(self, encodings: list[str], limit: int) -> None:
-        """Undo `encodings` (in the order the header lists them), giving at most `limit` bytes."""
+    def __init__(self, encodings: list[str], limit: int, *, stream: bool = False) -> None:
+        """Undo `encodings` (in the order the header lists them), giving at most `limit` bytes.
+
+        Args:
+            encodings: names of them, lower case.
+            limit: how many bytes to give.
+            stream: the limit is for one `feed()`, not for all of them.
+        """
         self._steps = [_STEPS[name]() for name in reversed(encodings)]
         self._room = limit
+        self._stream = stream
         self.stopped = False
         """The limit was reached; nothing more is given."""
 
@@ -44,27 +52,41 @@ class Decoder:
                 data = step.feed(data, self._room)
             except (zlib.error, brotli.error, zstandard.ZstdError) as error:
                 raise CodingError(str(error)) from None
-        self._room -= len(data)
-        if self._room <= 0:
+        if len(data) >= self._room:
             self.stopped = True
+        elif not self._stream:
+            self._room -= len(data)
         return data
 
 
-def decoder(content_encoding: str, limit: int) -> Decoder | None:
+def decoder(content_encoding: str, limit: int, *, stream: bool = False) -> Decoder | None:
     """Make a decoder for a header value; None where nothing is to be undone, or it is unknown."""
     names = [n.strip().lower() for n in content_encoding.split(",")]
     names = [n for n in names if n and n != "identity"]
     if not names or len(names) > 3 or any(n not in _STEPS for n in names):
         return None
-    return Decoder(names, limit)
+    return Decoder(names, limit, stream=stream)
 
 
 class _Zlib:
-    def __init__(self, wbits: int) -> None:
+    """What follows the end of the data is left alone, but for a further member of gzip."""
+
+    def __init__(self, wbits: int, member: bytes = b"") -> None:
+        self._wbits = wbits
+        self._member = member
         self._z = zlib.decompressobj(wbits)
 
     def feed(self, data: bytes, room: int) -> bytes:
-        return self._z.decompress(data, room)
+        out = b""
+        while data and len(out) < room:
+            if self._z.eof:
+                if not self._member or not data.startswith(self._member):
+                    self._member = b""
+                    break
+                self._z = zlib.decompressobj(self._wbits)
+            out += self._z.decompress(data, room - len(out))
+            data = self._z.unused_data
+        return out
 
 
 class _Deflate:
@@ -92,7 +114,8 @@ class _Brotli:
 
 class _Zstd:
     def __init__(self) -> None:
-        self._z = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+        unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        self._z = unpacker.decompressobj(read_across_frames=True)
 
     def feed(self, data: bytes, room: int) -> bytes:
         out = bytearray()
@@ -104,8 +127,8 @@ class _Zstd:
 
 
 _STEPS: dict[str, Callable[[], _Step]] = {
-    "gzip": lambda: _Zlib(31),
-    "x-gzip": lambda: _Zlib(31),
+    "gzip": lambda: _Zlib(31, b"\x1f"),
+    "x-gzip": lambda: _Zlib(31, b"\x1f"),
     "deflate": _Deflate,
     "br": _Brotli,
     "zstd": _Zstd,

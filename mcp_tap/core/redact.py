@@ -2,9 +2,11 @@
 
 A masked value becomes `SCHEME mcp-tap:TAG`: the tag is an HMAC under the run's key, so equal values
 stay recognisably equal and nothing can be read back.  A `Mask` beside it keeps the facts that rules
-need.  What is masked by default: credentials in header fields, secrets in query strings, and the
-OAuth fields of payloads that are no JSON-RPC messages.  Anything else only by specification:
-`header:NAME`, `key:GLOB`, `path:JSONPATH` (`$.params.arguments.password`), `value:REGEX`.
+need.  What is masked by default: credentials in header fields, secrets in the query strings of
+targets, `Location` and `Referer`, and the OAuth fields of payloads that are no JSON-RPC messages.
+Anything else only by specification: `header:NAME`, `key:GLOB` (members, and parameters of queries
+and forms), `path:JSONPATH` (`$.params.arguments.password`), `value:REGEX` (anywhere).  Where a
+payload is no whole JSON, too much is masked rather than too little.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from typing import Any, Final
 from urllib.parse import unquote_plus
 
 from mcp_tap.core.records import Headers, Mask, pointer
+from mcp_tap.core.redact_specs import parse_specs
 from mcp_tap.core.wire import UNPARSED, dumps, loads
-from mcp_tap.errors import UsageError
 
 MARK: Final = "mcp-tap:"
 """Starts every masked value."""
@@ -51,6 +53,9 @@ SECRET_PARAMETERS: Final = frozenset(
 """Query parameters that are masked."""
 OAUTH_FIELDS: Final = SECRET_PARAMETERS - {"key", "password"} | {"registration_access_token"}
 """Fields of form posts and JSON payloads other than JSON-RPC that are masked."""
+URL_HEADERS: Final = frozenset({"location", "content-location", "referer"})
+"""Header fields that hold a URL, whose query and fragment are masked like the request's own."""
+_NOTHING: Final[frozenset[str]] = frozenset()
 
 _SHAPES: Final = (
     ("jwt", re.compile(r"[\w-]{4,}\.[\w-]{4,}\.[\w-]*")),
@@ -60,26 +65,28 @@ _SHAPES: Final = (
     ("base64url", re.compile(r"[\w-]{16,}={0,2}")),
 )
 _CACHED_HEADERS = 512
-_LOOSE_JSON: Final = re.compile(
-    r'(?P<before>"(?:' + "|".join(sorted(OAUTH_FIELDS)) + r')"\s*:\s*")(?P<secret>(?:[^"\\]|\\.)*)'
+_MARKED: Final = re.compile(f"({MARK}[0-9a-f]{{16}})")
+_SEPARATORS: Final = re.compile(r"([?&;#])")
+_KEY: Final = re.compile(r'(?s)"((?:[^"\\]|\\.)*+)"\s*+:\s*+')
+_VALUE: Final = re.compile(
+    r'(?s)"(?P<string>(?:[^"\\]|\\.)*+)|(?P<bare>[^\s,{}\[\]"]+)|(?P<rest>.+)'
 )
-"""OAuth fields in what is not, or not yet, JSON."""
+"""A member's value in what is not, or not yet, JSON; of an object or array nobody knows the end."""
 
 
 class Redactor:
-    """Masks values of one run."""
+    """Masks values of one run.  What is masked already stays as it is."""
 
     def __init__(self, key: bytes, *, default: bool = True, specs: Sequence[str] = ()) -> None:
-        """Mask under `key`, as `specs` ask; raise `UsageError` for one that cannot be read."""
+        """Mask under `key` (random bytes, or a key file's); raise `UsageError` for a bad spec."""
+        wanted = parse_specs(specs)
         self._key = key
         self._default = default
-        self._headers = set(CREDENTIAL_HEADERS) if default else set()
-        self._keys: list[str] = []
-        self._paths: list[re.Pattern[str]] = []
-        self._values: list[re.Pattern[str]] = []
-        for spec in specs:
-            self._add(spec)
-        self.touches_bodies = bool(self._keys or self._paths or self._values)
+        self._headers = wanted.headers | CREDENTIAL_HEADERS if default else wanted.headers
+        self._parameters = SECRET_PARAMETERS if default else _NOTHING
+        self._fields = OAUTH_FIELDS if default else _NOTHING
+        self._wanted = wanted
+        self.touches_bodies = bool(wanted.keys or wanted.paths or wanted.values)
         """A specification asks for values inside JSON-RPC messages."""
         self._cache: dict[tuple[bytes, bytes], tuple[str, Mask]] = {}
 
@@ -90,6 +97,8 @@ class Redactor:
 
     def tag(self, value: str) -> str:
         """Tag a value: 16 hex digits, equal for equal values."""
+        if _MARKED.fullmatch(value):
+            return value[len(MARK) :]
         raw = value.encode("utf-8", "surrogateescape")
         return hmac.new(self._key, raw, hashlib.sha256).hexdigest()[:16]
 
@@ -99,55 +108,47 @@ class Redactor:
         masks: list[Mask] = []
         for name, value in raw:
             text = name.decode("latin-1")
-            if text.lower() in self._headers:
-                masked, mask = self._header(name, value, text, len(out))
+            low = text.lower()
+            if low in self._headers:
+                shown, mask = self._header(name, value, low, len(out))
                 masks.append(mask)
-                out.append((text, masked))
             else:
-                out.append((text, value.decode("latin-1")))
+                shown = value.decode("latin-1")
+                at = pointer("headers", len(out), 1)
+                if low in URL_HEADERS:
+                    shown = self._url(shown, at, masks)
+                shown = self._without_values(shown, at, masks)
+            out.append((text, shown))
         return out, masks
 
     def target(self, target: str) -> tuple[str, list[Mask]]:
         """Mask secrets in a request target's query string."""
-        path, mark, query = target.partition("?")
-        if not query or not self._default:
-            return target, []
-        out: list[str] = []
         masks: list[Mask] = []
-        for part in query.split("&"):
-            name, equals, value = part.partition("=")
-            if value and unquote_plus(name).lower() in SECRET_PARAMETERS:
-                masks.append(self._mask(unquote_plus(value), "/path"))
-                out.append(name + equals + MARK + masks[-1].tag)
-            else:
-                out.append(part)
-        return path + mark + "&".join(out), masks
+        shown = self._url(target, "/path", masks)
+        return self._without_values(shown, "/path", masks), masks
 
     def message(self, payload: bytes, value: Any) -> tuple[bytes, Any, list[Mask]]:
         """Mask a JSON-RPC message as the specifications ask; unchanged where they match nothing."""
         if not self.touches_bodies:
             return payload, value, []
-        return self._masked_json(payload, value, self._keys)
+        return self._masked_json(payload, value, _NOTHING)
 
     def other(self, payload: bytes, value: Any, content_type: str) -> tuple[bytes, Any, list[Mask]]:
         """Mask a payload that is no JSON-RPC message: OAuth fields too."""
-        if self._default and content_type.startswith("application/x-www-form-urlencoded"):
-            return self._form(payload)
-        oauth = sorted(OAUTH_FIELDS) if self._default else []
-        if not oauth and not self.touches_bodies:
+        if not self._fields and not self.touches_bodies:
             return payload, value, []
-        if value is UNPARSED and oauth and "json" in content_type:
-            return self._masked_text(payload, _LOOSE_JSON)
-        return self._masked_json(payload, value, [*self._keys, *oauth])
+        if content_type.startswith("application/x-www-form-urlencoded"):
+            return self._form(payload)
+        return self._masked_json(payload, value, self._fields)
 
     def _masked_json(
-        self, payload: bytes, value: Any, keys: list[str]
+        self, payload: bytes, value: Any, fields: frozenset[str]
     ) -> tuple[bytes, Any, list[Mask]]:
         if value is UNPARSED:
-            return self._masked_text(payload)
+            return self._masked_text(payload, fields)
         masks: list[Mask] = []
         try:
-            changed = self._walk(value, (), keys, masks)
+            changed = self._walk(value, (), fields, masks)
         except RecursionError:  # too deep to look into: nothing of it is shown
             masks = []
             text = self._put(payload.decode("latin-1"), "/text", masks)
@@ -157,38 +158,73 @@ class Redactor:
         masked = dumps(changed)
         return masked, loads(masked), masks
 
-    def _masked_text(self, payload: bytes, *more: re.Pattern[str]) -> tuple[bytes, Any, list[Mask]]:
-        """What cannot be parsed, a cut token response say, can still be searched for values."""
+    def _masked_text(self, payload: bytes, fields: frozenset[str]) -> tuple[bytes, Any, list[Mask]]:
+        """Mask what cannot be parsed, a cut token response say, by what looks like a member."""
         masks: list[Mask] = []
         text = payload.decode("utf-8", "surrogateescape")
-        for pattern in self._values:
-            text = pattern.sub(lambda m: self._put(m[0], "/text", masks), text)
-        for pattern in more:
-            text = pattern.sub(lambda m: m["before"] + self._put(m["secret"], "/text", masks), text)
+        if fields or self._wanted.keys or self._wanted.tails:
+            text = self._without_members(text, fields, masks)
+        text = self._without_values(text, "/text", masks)
         if masks:
             return text.encode("utf-8", "surrogateescape"), UNPARSED, masks
         return payload, UNPARSED, []
 
-    def _walk(self, value: Any, at: tuple[Any, ...], keys: list[str], masks: list[Mask]) -> Any:
+    def _without_members(self, text: str, fields: frozenset[str], masks: list[Mask]) -> str:
+        out: list[str] = []
+        done = 0
+        while (key := _KEY.search(text, done)) is not None:
+            out.append(text[done : key.end()])
+            done = key.end()
+            value = _VALUE.match(text, done)
+            name = _unescaped(key[1])
+            if value is None or not (self._named(name, fields) or self._is_tail(name)):
+                continue
+            done = value.end()
+            if value.lastgroup == "string":
+                out.append('"' + self._put(_unescaped(value["string"]), "/text", masks))
+            elif value[0] in ("null", "true", "false"):
+                out.append(value[0])
+            else:
+                out.append('"' + self._put(value[0], "/text", masks) + '"')
+        return "".join(out) + text[done:]
+
+    def _without_values(self, text: str, at: str, masks: list[Mask]) -> str:
+        for pattern in self._wanted.values:
+            text = "".join(
+                piece
+                if _MARKED.fullmatch(piece)
+                else pattern.sub(lambda m: self._put(m[0], at, masks) if m[0] else "", piece)
+                for piece in _MARKED.split(text)
+            )
+        return text
+
+    def _walk(
+        self, value: Any, at: tuple[Any, ...], fields: frozenset[str], masks: list[Mask]
+    ) -> Any:
         if isinstance(value, dict):
             return {
                 k: self._masked_any(v, (*at, k), masks)
-                if self._selected(k, (*at, k), keys)
-                else self._walk(v, (*at, k), keys, masks)
+                if self._selected(k, (*at, k), fields)
+                else self._walk(v, (*at, k), fields, masks)
                 for k, v in value.items()
             }
         if isinstance(value, list):
-            return [self._walk(v, (*at, i), keys, masks) for i, v in enumerate(value)]
-        if isinstance(value, str):
-            for pattern in self._values:
-                if pattern.search(value):
-                    return self._masked_any(value, at, masks)
+            return [self._walk(v, (*at, i), fields, masks) for i, v in enumerate(value)]
+        if self._wanted.values and value is not None and not isinstance(value, bool):
+            text = value if isinstance(value, str) else dumps(value).decode()
+            if any(pattern.search(text) for pattern in self._wanted.values):
+                return self._masked_any(value, at, masks)
         return value
 
-    def _selected(self, key: str, at: tuple[Any, ...], keys: list[str]) -> bool:
-        if any(fnmatch.fnmatchcase(key.lower(), glob) for glob in keys):
-            return True
-        return bool(self._paths) and any(p.fullmatch(_dotted(at)) for p in self._paths)
+    def _selected(self, key: str, at: tuple[Any, ...], fields: frozenset[str]) -> bool:
+        return self._named(key, fields) or any(path.matches(at) for path in self._wanted.paths)
+
+    def _named(self, name: str, fields: frozenset[str]) -> bool:
+        low = name.lower()
+        return low in fields or any(fnmatch.fnmatchcase(low, g) for g in self._wanted.keys)
+
+    def _is_tail(self, name: str) -> bool:
+        return any(fnmatch.fnmatchcase(name.lower(), g) for g in self._wanted.tails)
 
     def _masked_any(self, value: Any, at: tuple[Any, ...], masks: list[Mask]) -> Any:
         if value is None or isinstance(value, bool):
@@ -200,22 +236,35 @@ class Redactor:
         masks.append(self._mask(text, at, kind=kind))
         return MARK + masks[-1].tag
 
-    def _form(self, payload: bytes) -> tuple[bytes, Any, list[Mask]]:
-        parts = []
-        masks: list[Mask] = []
-        for part in payload.decode("latin-1").split("&"):
-            name, equals, value = part.partition("=")
-            if value and unquote_plus(name).lower() in OAUTH_FIELDS | {"password"}:
-                value = self._put(unquote_plus(value), "/text", masks)
-            parts.append(name + equals + value)
-        return "&".join(parts).encode("latin-1"), UNPARSED, masks
+    def _url(self, text: str, at: str, masks: list[Mask]) -> str:
+        """Mask parameters in a query string or a fragment."""
+        pieces = _SEPARATORS.split(text)
+        for index in range(2, len(pieces), 2):
+            pieces[index] = self._parameter(pieces[index], self._parameters, at, masks)
+        return "".join(pieces)
 
-    def _header(self, name: bytes, value: bytes, text: str, index: int) -> tuple[str, Mask]:
+    def _form(self, payload: bytes) -> tuple[bytes, Any, list[Mask]]:
+        masks: list[Mask] = []
+        fields = self._fields | {"password"} if self._fields else self._fields
+        text = "&".join(
+            self._parameter(part, fields, "/text", masks)
+            for part in payload.decode("latin-1").split("&")
+        )
+        text = self._without_values(text, "/text", masks)
+        return (text.encode("latin-1") if masks else payload), UNPARSED, masks
+
+    def _parameter(self, part: str, fields: frozenset[str], at: str, masks: list[Mask]) -> str:
+        name, equals, value = part.partition("=")
+        if value and self._named(unquote_plus(name), fields):
+            return name + equals + self._put(unquote_plus(value), at, masks)
+        return part
+
+    def _header(self, name: bytes, value: bytes, low: str, index: int) -> tuple[str, Mask]:
         found = self._cache.get((name, value))
         if found is None:
             if len(self._cache) >= _CACHED_HEADERS:
                 self._cache.clear()
-            found = self._mask_header(text.lower(), value.decode("latin-1"))
+            found = self._mask_header(low, value.decode("latin-1"))
             self._cache[name, value] = found
         masked, mask = found
         return masked, Mask(
@@ -274,28 +323,6 @@ class Redactor:
             pass
         return None
 
-    def _add(self, spec: str) -> None:
-        kind, colon, rest = spec.partition(":")
-        if not colon or not rest or kind not in ("header", "key", "path", "value"):
-            raise UsageError(
-                "bad-redaction",
-                f"--redact {spec!r} is no redaction",
-                help="write header:NAME, key:GLOB, path:JSONPATH or value:REGEX",
-            )
-        if kind == "header":
-            self._headers.add(rest.lower())
-        elif kind == "key":
-            self._keys.append(rest.lower())
-        elif kind == "path":
-            self._paths.append(_path_pattern(spec, rest))
-        else:
-            try:
-                self._values.append(re.compile(rest))
-            except re.error as error:
-                raise UsageError(
-                    "bad-redaction", f"--redact {spec!r} is no regular expression", why=str(error)
-                ) from None
-
 
 def shape(value: str) -> str:
     """Class a secret by its look, which says nothing of its content."""
@@ -312,16 +339,9 @@ def _json_type(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def _dotted(at: tuple[Any, ...]) -> str:
-    return "$" + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in at)
-
-
-def _path_pattern(spec: str, path: str) -> re.Pattern[str]:
-    if not path.startswith("$."):
-        raise UsageError(
-            "bad-redaction",
-            f"--redact {spec!r} has a path that does not start with $.",
-            help="for example path:$.params.arguments.password or path:$.params.*.token",
-        )
-    pattern = re.escape(path).replace(r"\.\.", r"(\..+|\[\d+\])*\.").replace(r"\*", r"[^.\[\]]+")
-    return re.compile(pattern)
+def _unescaped(text: str) -> str:
+    """Read the inside of a JSON string, as far as it is one."""
+    try:
+        return str(loads(f'"{text}"')) if "\\" in text else text
+    except ValueError:
+        return text

@@ -6,7 +6,8 @@ Rules of this file (https://html.spec.whatwg.org/multipage/server-sent-events.ht
   character.
 - A block of lines ends with an empty line.  Its `data` lines are joined with LF.
 - What the stream ends in the middle of is no event: `finish()` hands it over as cut.
-- Memory is bounded: of data longer than the limit a prefix, the length and the digest are kept.
+- Memory is bounded: of data longer than the limit a prefix, the length and the digest are kept,
+  of any other long line a prefix and, where it is a comment, the length.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class SseBlock(Struct, frozen=True, kw_only=True):
     size: int | None = None
     """Bytes of the whole data, where `data` is only its first part."""
     sha256: str | None = None
-    """Of the whole data, where `data` is only its first part."""
+    """Of an event's whole data, where `data` is only its first part."""
 
 
 class SseParser:
@@ -48,6 +49,7 @@ class SseParser:
         self._line: list[bytes] = []
         self._line_size = 0
         self._flowing = False
+        self._dropping = False
         self._open = False
         self._data: Collector | None = None
         self._fields: dict[str, str] = {}
@@ -71,7 +73,7 @@ class SseParser:
 
     def finish(self) -> list[SseBlock]:
         """Say that the stream ended; return what it was cut in the middle of."""
-        line = b"".join(self._line)
+        line = self._strip_bom(b"".join(self._line))
         if line:
             self._accept(line, [])
         data = self._data.kept() if self._data is not None else line
@@ -86,6 +88,8 @@ class SseParser:
             self._add(piece)
             return
         self._line_size += len(piece)
+        if self._dropping:
+            return
         self._line.append(piece)
         if self._line_size > PREFIX:
             line = b"".join(self._line)
@@ -95,6 +99,7 @@ class SseParser:
                 self._line = []
             else:
                 self._line = [line[:PREFIX]]
+                self._dropping = True
 
     def _end_line(self, end: bytes, blocks: list[SseBlock]) -> None:
         if self._flowing:
@@ -102,14 +107,19 @@ class SseParser:
             self._flowing = False
             self._line_size = 0
             return
+        dropped = 0
         if self._line_size:
+            if self._dropping:
+                dropped = self._line_size + len(end) - PREFIX
+                self._dropping = False
+                end = b""
             self._line.append(end)
             end = b"".join(self._line)
             self._line = []
             self._line_size = 0
-        self._accept(end, blocks)
+        self._accept(end, blocks, dropped)
 
-    def _accept(self, line: bytes, blocks: list[SseBlock]) -> None:
+    def _accept(self, line: bytes, blocks: list[SseBlock], dropped: int = 0) -> None:
         line = self._strip_bom(line)
         self._first_line = False
         if not line:
@@ -119,7 +129,8 @@ class SseParser:
         if value[:1] == b" ":
             value = value[1:]
         if not name and line[0] == 0x3A:
-            blocks.append(SseBlock(kind="comment", data=value))
+            size = len(value) + dropped if dropped else None
+            blocks.append(SseBlock(kind="comment", data=value, size=size))
             return
         self._open = True
         if name == b"data":

@@ -201,6 +201,9 @@ class Recording:
             except CodingError as error:
                 self._undecodable(tape, way, t, str(error))
                 return
+            if way.sse is not None and way.decoder.stopped:
+                self._undecodable(tape, way, t, f"one read gives more than {self._limit} bytes")
+                return
         if way.sse is not None:
             for block in way.sse.feed(data):
                 self._block(tape, way, t, block)
@@ -209,6 +212,7 @@ class Recording:
 
     def _undecodable(self, tape: Tape, way: Way, t: float, why: str) -> None:
         self.decision(tape, t, "recorder", "undecodable", f"{way.encoding}: {why}")
+        self._end(tape, way, t, "client" if way is tape.request else "server", whole=False)
         way.decoder = way.sse = way.collector = None
 
     def _end(self, tape: Tape, way: Way, t: float, sender: Sender, *, whole: bool) -> None:
@@ -234,9 +238,9 @@ class Recording:
         stopped = way.decoder is not None and way.decoder.stopped
         facts: dict[str, Any] = {}
         if truncated or stopped or not whole:
-            facts = {"truncated": True, "sha256": collector.sha256()}
+            facts = {"truncated": True}
             if whole and not stopped:
-                facts["size"] = collector.size
+                facts |= {"size": collector.size, "sha256": collector.sha256()}
         self._payload(tape, way, t, sender, payload, facts)
 
     def _block(self, tape: Tape, way: Way, t: float, block: SseBlock) -> None:
@@ -246,9 +250,10 @@ class Recording:
         if block.kind == "cut":
             facts["truncated"] = True
         if block.kind == "comment" or not block.data:
-            fields, _ = carrier(block.data)
+            payload, _, masks = self._redactor.message(block.data, UNPARSED)
+            fields, _ = carrier(payload)
             if "body" in fields:  # noise is never JSON, whatever it looks like
-                fields = {"text": block.data.decode()}
+                fields = {"text": payload.decode()}
             self._emit(
                 Noise(
                     seq=self.next_seq(),
@@ -256,6 +261,9 @@ class Recording:
                     exchange=tape.exchange,
                     sender="server",
                     sse=block.fields,
+                    masked=masks,
+                    truncated=block.size is not None,
+                    size=block.size,
                     **fields,
                 ),
                 UNPARSED,
@@ -280,7 +288,7 @@ class Recording:
         is_message = _is_message(value) or (
             value is UNPARSED and (event or "json" in way.content_type)
         )
-        if is_message:
+        if is_message and (value is not UNPARSED or event or b'"jsonrpc"' in payload):
             masked_payload, masked_value, masks = self._redactor.message(payload, value)
         else:
             masked_payload, masked_value, masks = self._redactor.other(

@@ -33,12 +33,13 @@ class Way:
         fields = head.fields
         self.content_type = fields.content_type
         length = head.content_length()
+        events = stream and self.content_type.startswith("text/event-stream")
         if fields.encoding:
-            self.decoder = decoder(fields.encoding, limit + 1)
+            self.decoder = decoder(fields.encoding, limit + 1, stream=events)
             if self.decoder is not None:
                 self.encoding = fields.encoding
                 length = None
-        if stream and self.content_type.startswith("text/event-stream"):
+        if events:
             self.sse = SseParser(limit)
         else:
             self.collector = Collector(limit, expected=length)
