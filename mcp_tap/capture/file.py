@@ -77,7 +77,7 @@ class CaptureFile:
         """The part that is being written."""
         return self.parts[-1]
 
-    def append(self, data: bytes | bytearray) -> tuple[int, OSError | None]:
+    def append(self, data: bytes) -> tuple[int, OSError | None]:
         """Append whole lines; tell how many bytes of them stand in the file, and what went wrong.
 
         The number is always that of whole lines: what follows it can be handed in again.
@@ -237,7 +237,7 @@ def _lock(fd: int) -> None:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _write_all(fd: int, data: bytes | bytearray) -> tuple[int, OSError | None]:
+def _write_all(fd: int, data: bytes) -> tuple[int, OSError | None]:
     """Write until all is out or something fails; Python itself goes on after a signal."""
     done = 0
     with memoryview(data) as view:

@@ -2,9 +2,9 @@
 
 Rules of this file:
 
-- `write()` encodes to the end of a block and returns.  One thread takes the block and appends it,
-  some 40 times a second, so that what was handed over half a second before a `kill -9` is in the
-  file.  The thread does nothing a line: it would take the interpreter from the traffic.
+- `write()` encodes, queues and returns.  One thread takes all that is queued and appends it, some
+  40 times a second, so that what was handed over half a second before a `kill -9` is in the file.
+  The thread does nothing a line: it would take the interpreter from the traffic.
 - What cannot be written waits in memory and is tried again.  Past `BOUND` waiting bytes new lines
   are lost: counted, said at once, and told in the file by a `gap` record in their place.
 - With `sync` there is no thread: `write()` returns when the system has the bytes.
@@ -21,7 +21,7 @@ from time import monotonic
 import msgspec
 
 from mcp_tap.capture.file import CaptureFile
-from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, encode_into
+from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, encode
 
 BOUND = 64 << 20
 """Bytes that may wait; one line may go beyond it, so that a line larger than this is kept too."""
@@ -67,9 +67,9 @@ class CaptureWriter:
         self._sync = sync
         self._on_trouble = on_trouble
         self._lock = threading.Lock()
-        self._block = bytearray()
+        self._lines: list[bytes] = []
         """Lines that were handed over; under the lock, as both threads get at it."""
-        self._rest = bytearray()
+        self._rest = b""
         """Lines the writing thread has taken and not written yet."""
         self._taken = 0
         self._settled = 0
@@ -146,7 +146,7 @@ class CaptureWriter:
         else:
             self._wake.set()
             self._thread.join(CLOSE)
-        left = self._rest.count(b"\n") + self._block.count(b"\n")
+        left = self._rest.count(b"\n") + len(self._lines)
         if left:
             self._lost_queueing += left - 1
             self._say(f"{self.path.name} ends without a footer; {_records(self.lost)} not written")
@@ -162,15 +162,15 @@ class CaptureWriter:
 
     def _drain(self) -> bool:
         """Write all that waits; tell whether there was anything to write."""
-        if not (self._rest or self._block):
+        if not (self._rest or self._lines):
             return False
         if self._failing is not None and monotonic() < self._retry_at and not self._stop:
             return True
         try:
             self._mend()
-            while self._rest or self._block:
+            while self._rest or self._lines:
                 whole, failure = self._file.append(self._next_lines())
-                del self._rest[:whole]
+                self._rest = self._rest[whole:]
                 self._settled += whole
                 if failure is not None:
                     raise failure
@@ -183,11 +183,13 @@ class CaptureWriter:
             self._turn.notify_all()
         return True
 
-    def _next_lines(self) -> bytearray:
+    def _next_lines(self) -> bytes:
         """Give what goes into the current part; begin a further one where nothing more fits."""
         if not self._rest:
             with self._lock:
-                self._rest, self._block = self._block, bytearray()
+                lines, self._lines = self._lines, []
+            lines.append(b"")
+            self._rest = b"\n".join(lines)
         rest, file = self._rest, self._file
         if not self._rotate:
             return rest
@@ -197,18 +199,13 @@ class CaptureWriter:
         return rest[: rest.rfind(b"\n", 0, max(self._rotate_at - file.size, first)) + 1]
 
     def _add(self, record: AnyRecord) -> None:
-        """Put a line at the end of the block; leave the block as it was where that fails."""
+        """Queue a line."""
+        line = encode(record)
+        if b"\n" in line:
+            raise ValueError("more than one line")  # a payload spliced in against the rules
         with self._lock:
-            block = self._block
-            size = len(block)
-            try:
-                encode_into(record, block, -1)
-                _check_line(block, size)
-            except BaseException:
-                del block[size:]
-                raise
-            block.append(0x0A)
-            self._taken += len(block) - size
+            self._lines.append(line)
+        self._taken += len(line) + 1
 
     def _next_part(self) -> None:
         rotate = self._rotate or 0
@@ -275,12 +272,6 @@ class CaptureWriter:
         # The listener may be an event loop that is closed by now; that must not end the thread.
         with contextlib.suppress(RuntimeError):
             self._on_trouble(text)
-
-
-def _check_line(block: bytearray, start: int) -> None:
-    """Refuse what would end the line early: a payload spliced in as it is, against the rules."""
-    if block.find(b"\n", start) >= 0:
-        raise ValueError("more than one line")
 
 
 def _records(count: int) -> str:

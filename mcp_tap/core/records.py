@@ -303,9 +303,6 @@ _decoder = msgspec.json.Decoder(AnyRecord)
 encode = _encoder.encode
 """Encode a record as one line of JSON, without its newline."""
 
-encode_into = _encoder.encode_into
-"""Encode a record into a buffer: `encode_into(record, buffer, -1)` appends it."""
-
 _DEEPEST = 5_000
 """Nesting that is still read; what a record holds was read once at the default limit of 1,000."""
 
