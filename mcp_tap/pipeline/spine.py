@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from mcp_tap.core.correlator import Correlator
+from mcp_tap.core.linking.correlator import Correlator
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord
 from mcp_tap.core.wire import UNPARSED

@@ -12,7 +12,7 @@ from typing import Any
 
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
-from mcp_tap.core.correlator_state import ClientKey, Live, Session, Track
+from mcp_tap.core.linking.state import ClientKey, Live, Session, Track
 from mcp_tap.core.model import Era, Exchange, Identity
 from mcp_tap.core.records import Headers, HttpRequest, HttpResponse
 

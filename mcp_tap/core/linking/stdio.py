@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_tap.core import spec
-from mcp_tap.core.correlator_calls import payload_size
-from mcp_tap.core.correlator_client import ClientSide
-from mcp_tap.core.correlator_end import Endings
-from mcp_tap.core.correlator_server import ServerSide
-from mcp_tap.core.correlator_state import Change, Live, Session
+from mcp_tap.core.linking.calls import payload_size
+from mcp_tap.core.linking.client import ClientSide
+from mcp_tap.core.linking.end import Endings
+from mcp_tap.core.linking.server import ServerSide
+from mcp_tap.core.linking.state import Change, Live, Session
 from mcp_tap.core.model import Exchange
 from mcp_tap.core.records import Message
 from mcp_tap.core.values import id_key

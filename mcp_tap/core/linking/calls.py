@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from mcp_tap.core import spec
-from mcp_tap.core.correlator_state import MOST_ROUNDS, Ball, Live, Track
+from mcp_tap.core.linking.state import MOST_ROUNDS, Ball, Live, Track
 from mcp_tap.core.model import Ask, Call, Fault, Outcome, Round
 from mcp_tap.core.records import Message, Payload, Sender
 from mcp_tap.core.values import text_of

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mcp_tap.core.correlator_asks import Asks
-from mcp_tap.core.correlator_calls import Book
-from mcp_tap.core.correlator_rounds import Linker
-from mcp_tap.core.correlator_state import Change, Live, Track
-from mcp_tap.core.correlator_who import Who
+from mcp_tap.core.linking.asks import Asks
+from mcp_tap.core.linking.calls import Book
+from mcp_tap.core.linking.rounds import Linker
+from mcp_tap.core.linking.state import Change, Live, Track
+from mcp_tap.core.linking.who import Who
 from mcp_tap.core.model import Call, Fault, Outcome, Round
 from mcp_tap.core.records import Closed
 

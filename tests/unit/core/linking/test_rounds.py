@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.core.correlator_rounds import MOST_IN_CALL, Linker, echo_of
+from mcp_tap.core.linking.rounds import MOST_IN_CALL, Linker, echo_of
 from tests.talk import Talk, accept, call, shape
 
 
@@ -252,7 +252,7 @@ def test_a_new_linker_knows_nothing():
 
 
 def test_open_rounds_are_bounded_in_bytes_too(monkeypatch):
-    monkeypatch.setattr("mcp_tap.core.correlator_rounds.MOST_BYTES", 20_000)
+    monkeypatch.setattr("mcp_tap.core.linking.rounds.MOST_BYTES", 20_000)
     talk = Talk()
     for n in range(10):
         talk.ask(talk.post(call(n, arguments={"blob": "x" * 5000})), "q", state=f"s{n}")

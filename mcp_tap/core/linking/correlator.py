@@ -15,16 +15,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from mcp_tap.core.correlator_asks import Asks, leave
-from mcp_tap.core.correlator_calls import MOST_WORDS, Book, payload_size
-from mcp_tap.core.correlator_client import ClientSide
-from mcp_tap.core.correlator_end import Endings
-from mcp_tap.core.correlator_rounds import Linker
-from mcp_tap.core.correlator_server import ServerSide
-from mcp_tap.core.correlator_state import Change, Live
-from mcp_tap.core.correlator_stdio import Stdio
-from mcp_tap.core.correlator_tasks import Tasks
-from mcp_tap.core.correlator_who import Who, response_facts
+from mcp_tap.core.linking.asks import Asks, leave
+from mcp_tap.core.linking.calls import MOST_WORDS, Book, payload_size
+from mcp_tap.core.linking.client import ClientSide
+from mcp_tap.core.linking.end import Endings
+from mcp_tap.core.linking.rounds import Linker
+from mcp_tap.core.linking.server import ServerSide
+from mcp_tap.core.linking.state import Change, Live
+from mcp_tap.core.linking.stdio import Stdio
+from mcp_tap.core.linking.tasks import Tasks
+from mcp_tap.core.linking.who import Who, response_facts
 from mcp_tap.core.model import Exchange
 from mcp_tap.core.records import (
     AnyRecord,

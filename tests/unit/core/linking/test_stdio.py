@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mcp_tap.core.correlator_stdio import MOST_WAITING
+from mcp_tap.core.linking.stdio import MOST_WAITING
 from tests.talk import Talk, call, done, old_call, pushed, shape
 from tests.wire_samples import load
 

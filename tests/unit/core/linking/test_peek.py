@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mcp_tap.core.correlator_peek import named, peek
+from mcp_tap.core.linking.peek import named, peek
 from mcp_tap.core.records import Message
 
 

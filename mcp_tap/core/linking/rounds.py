@@ -21,7 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from mcp_tap.core.bounded import Bounded
-from mcp_tap.core.correlator_state import Pending, Target, Track
+from mcp_tap.core.linking.state import Pending, Target, Track
 from mcp_tap.core.model import Echo, Link, Round
 from mcp_tap.core.values import same_arguments
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import gc
 
-from mcp_tap.core import correlator
-from mcp_tap.core.correlator import Correlator
+from mcp_tap.core.linking import correlator
+from mcp_tap.core.linking.correlator import Correlator
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import Decision, Footer, Gap, HttpRequest, Message, Noise, Sse
 from mcp_tap.core.wire import UNPARSED, value_of

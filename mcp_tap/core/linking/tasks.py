@@ -12,14 +12,14 @@ from typing import Any
 
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
-from mcp_tap.core.correlator_calls import (
+from mcp_tap.core.linking.calls import (
     Book,
     answer_ask,
     asks_of,
     error_fault,
     tool_fault,
 )
-from mcp_tap.core.correlator_state import Change, ClientKey, Live, Track
+from mcp_tap.core.linking.state import Change, ClientKey, Live, Track
 from mcp_tap.core.model import Fault
 from mcp_tap.core.records import Message
 

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from mcp_tap.core.bounded import Bounded
-from mcp_tap.core.correlator_calls import Book, answer_ask, ask_of
-from mcp_tap.core.correlator_state import Change, Live, Track
+from mcp_tap.core.linking.calls import Book, answer_ask, ask_of
+from mcp_tap.core.linking.state import Change, Live, Track
 from mcp_tap.core.model import Ask, Round
 from mcp_tap.core.records import Message
 from mcp_tap.core.values import id_key, same_id, text_of

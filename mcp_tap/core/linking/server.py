@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_tap.core import spec
-from mcp_tap.core.correlator_asks import Asks, current
-from mcp_tap.core.correlator_calls import Book, asks_of, error_fault, tool_fault
-from mcp_tap.core.correlator_peek import peek
-from mcp_tap.core.correlator_rounds import Linker
-from mcp_tap.core.correlator_state import Change, Live, Track
-from mcp_tap.core.correlator_tasks import Tasks
-from mcp_tap.core.correlator_who import Who
+from mcp_tap.core.linking.asks import Asks, current
+from mcp_tap.core.linking.calls import Book, asks_of, error_fault, tool_fault
+from mcp_tap.core.linking.peek import peek
+from mcp_tap.core.linking.rounds import Linker
+from mcp_tap.core.linking.state import Change, Live, Track
+from mcp_tap.core.linking.tasks import Tasks
+from mcp_tap.core.linking.who import Who
 from mcp_tap.core.model import Round
 from mcp_tap.core.records import Message
 from mcp_tap.core.values import same_id, text_of

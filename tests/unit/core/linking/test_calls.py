@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
-from mcp_tap.core.correlator_calls import (
+from mcp_tap.core.linking.calls import (
     answer_ask,
     ask_of,
     asks_of,
@@ -11,7 +11,7 @@ from mcp_tap.core.correlator_calls import (
     payload_size,
     tool_fault,
 )
-from mcp_tap.core.correlator_state import MOST_ROUNDS
+from mcp_tap.core.linking.state import MOST_ROUNDS
 from mcp_tap.core.records import Message
 from tests.talk import Talk, call
 

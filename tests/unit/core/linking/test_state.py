@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mcp_tap.core.correlator_state import Live, Session, Track
+from mcp_tap.core.linking.state import Live, Session, Track
 from mcp_tap.core.model import Call, Exchange
 
 

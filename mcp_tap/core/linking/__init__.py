@@ -1,0 +1,1 @@
+"""Linking: from records to exchanges, rounds and calls, by evidence."""
