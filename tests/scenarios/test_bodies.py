@@ -22,8 +22,7 @@ RPC_ERROR = b'{"jsonrpc":"2.0","error":{"code":-32020,"message":"no"},"id":null}
         b"HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         b"HTTP/1.1 204 No Content\r\n\r\n",
         b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n",
-        b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer resource_metadata="
-        b'"http://127.0.0.1:1/.well-known/x"\r\nContent-Length: 0\r\n\r\n',
+        b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer x=y\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 405 Method Not Allowed\r\nAllow: POST\r\nContent-Length: 2\r\n\r\nno",
         b"HTTP/1.1 406 Not Acceptable\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 421 Misdirected Request\r\nContent-Length: 19\r\n\r\nInvalid Host header",
