@@ -1,0 +1,48 @@
+"""`--sync`: what happened is in the file before the bytes go on."""
+
+from __future__ import annotations
+
+from mcp_tap.core.records import Closed, HttpRequest, HttpResponse, Message, decode
+from tests.rig import PING, PONG, SSE_HEAD, chunk, event, ok, post, tapped, until
+
+
+def in_file(folder, *kinds):
+    lines = (folder / "run.jsonl").read_bytes().splitlines()
+    return [r for r in map(decode, lines) if isinstance(r, kinds)]
+
+
+async def test_the_request_is_in_the_file_before_the_upstream_sees_it(tmp_path):
+    seen = []
+
+    async def handler(wire):
+        while True:
+            await wire.message()
+            seen.append(len(in_file(tmp_path, HttpRequest)))
+            assert in_file(tmp_path, Message)[-1].payload() == PING
+            await wire.send(ok())
+
+    async with tapped(handler, tmp_path, sync=True) as rig:
+        client = await rig.client()
+        for _ in range(3):
+            await client.send(post())
+            assert (await client.message()).body == PONG
+        assert seen == [1, 2, 3]
+        await rig.stop()
+        assert len(rig.closed()) == 3
+
+
+async def test_each_event_is_in_the_file_before_the_client_sees_it(tmp_path):
+    async def handler(wire):
+        await wire.message()
+        await wire.send(SSE_HEAD, chunk(event(PONG)))
+        await wire.rest()
+
+    async with tapped(handler, tmp_path, sync=True) as rig:
+        client = await rig.client()
+        await client.send(post())
+        await client.head()
+        assert in_file(tmp_path, HttpResponse)
+        await client.until(PONG)
+        assert in_file(tmp_path, Message)[-1].payload() == PONG
+        await client.close()
+        await until(lambda: in_file(tmp_path, Closed))
