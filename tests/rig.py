@@ -15,7 +15,7 @@ import struct
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mcp_tap.capture.reader import CaptureReader, open_path
 from mcp_tap.core.model import Call, Exchange
@@ -313,11 +313,11 @@ class Rig:
         await wire.close()
         return response
 
-    async def stop(self) -> None:
+    async def stop(self, how: Literal["end", "signal", "child"] = "end") -> None:
         """Stop the tap; what it recorded can be read then."""
         if not self._stopped:
             self._stopped = True
-            await self.run.stop("end")
+            await self.run.stop(how)
             for wire in self._clients:
                 await wire.close()
 
