@@ -115,6 +115,23 @@ class CaptureWriter:
         if self._sync:
             self._drain()
 
+    def write_many(self, records: list[AnyRecord]) -> None:
+        """Take several records: the same as `write()` for each, with less ado."""
+        special = self._hole is not None or self._closed or self._sync
+        if special or self._taken - self._settled > BOUND:
+            for record in records:
+                self.write(record)
+            return
+        lines: list[bytes] = []
+        for record in records:
+            try:
+                lines.append(_line(record))
+            except (ValueError, TypeError, RecursionError):
+                self._queue(lines)
+                lines = []
+                self.write(record)
+        self._queue(lines)
+
     def flush(self) -> None:
         """Return when all that was handed over is written, or that failed, or 2 s have passed."""
         if self._thread is None:
@@ -200,12 +217,12 @@ class CaptureWriter:
 
     def _add(self, record: AnyRecord) -> None:
         """Queue a line."""
-        line = encode(record)
-        if b"\n" in line:
-            raise ValueError("more than one line")  # a payload spliced in against the rules
+        self._queue([_line(record)])
+
+    def _queue(self, lines: list[bytes]) -> None:
         with self._lock:
-            self._lines.append(line)
-        self._taken += len(line) + 1
+            self._lines += lines
+        self._taken += sum(map(len, lines)) + len(lines)
 
     def _next_part(self) -> None:
         rotate = self._rotate or 0
@@ -272,6 +289,13 @@ class CaptureWriter:
         # The listener may be an event loop that is closed by now; that must not end the thread.
         with contextlib.suppress(RuntimeError):
             self._on_trouble(text)
+
+
+def _line(record: AnyRecord) -> bytes:
+    line = encode(record)
+    if b"\n" in line:
+        raise ValueError("more than one line")  # a payload spliced in against the rules
+    return line
 
 
 def _records(count: int) -> str:

@@ -37,6 +37,7 @@ class Fields:
         "content_type",
         "encoding",
         "expect",
+        "headers",
         "host",
         "hosts",
         "length_at",
@@ -48,6 +49,7 @@ class Fields:
 
     def __init__(self, headers: tuple[tuple[bytes, bytes], ...], drop: frozenset[bytes]) -> None:
         """Read a block, in which the value of Content-Length is blank; leave `drop` out."""
+        self.headers = headers
         self.chunked = False
         self.content_type = ""
         self.encoding: str | None = None
@@ -104,14 +106,21 @@ class Fields:
 class Head:
     """The fields of one message."""
 
-    __slots__ = ("fields", "headers", "length")
+    __slots__ = ("fields", "length")
 
-    def __init__(self, headers: RawHeaders, fields: Fields, length: bytes | None) -> None:
-        """Keep the fields as they came and what is known of their block."""
-        self.headers = headers
+    def __init__(self, fields: Fields, length: bytes | None) -> None:
+        """Keep what is known of the block, and the value of its Content-Length."""
         self.fields = fields
         self.length = length
-        """Value of Content-Length."""
+
+    @property
+    def headers(self) -> RawHeaders:
+        """The fields as they came."""
+        headers = list(self.fields.headers)
+        at = self.fields.length_at
+        if at is not None and self.length is not None:
+            headers[at] = (headers[at][0], self.length)
+        return headers
 
     @property
     def has_body(self) -> bool:
@@ -143,11 +152,11 @@ class HeadReader:
         seen = self._exact.get(exact)
         if seen is None:
             if sum(len(name) + len(value) for name, value in headers) > _LARGE:
-                return Head(headers, *self._read(headers, remember=False))
+                return Head(*self._read(headers, remember=False))
             if len(self._exact) >= _REMEMBERED:
                 self._exact.clear()
             seen = self._exact[exact] = self._read(headers)
-        return Head(headers, *seen)
+        return Head(*seen)
 
     def _read(self, headers: RawHeaders, *, remember: bool = True) -> tuple[Fields, bytes | None]:
         length = None

@@ -20,6 +20,7 @@ import httptools
 
 from mcp_tap.net.heads import Head, HeadReader, RawHeaders
 from mcp_tap.net.target import Target
+from mcp_tap.net.whole import Whole
 
 IDLE = 4.0
 CONNECT_TIMEOUT = 60.0
@@ -33,6 +34,11 @@ class ResponseSink(Protocol):
         self, status: int, reason: bytes, version: str, head: Head, *, to_eof: bool
     ) -> None:
         """Take the head; `to_eof`: the body ends with the connection."""
+
+    def upstream_whole(
+        self, status: int, reason: bytes, version: str, head: Head, body: bytes
+    ) -> bool:
+        """Take a complete response; tell whether the request had gone up whole."""
 
     def upstream_data(self, data: bytes) -> None:
         """Take bytes of the body."""
@@ -64,6 +70,10 @@ class UpstreamConnection(asyncio.Protocol):
         self._no_body = False
         self._transport: asyncio.Transport | None = None
         self._in_head = 0
+        self._within = False
+        """The parser is in the middle of a message."""
+        self._first = b""
+        """The bytes with which the message began."""
         self._paused = False
         self.idle_since = 0.0
         self.closed = False
@@ -112,6 +122,10 @@ class UpstreamConnection(asyncio.Protocol):
         if sink is None:  # the upstream speaks without being asked
             self.abort()
             return
+        if not (self._within or self._no_body):
+            if self._took_whole(sink, data):
+                return
+            self._first = data
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserCallbackError:
@@ -126,6 +140,18 @@ class UpstreamConnection(asyncio.Protocol):
                 if self._in_head > MAX_HEAD:
                     self._fail("the head of the upstream's answer passes 1 MiB")
         sink.upstream_flush()
+
+    def _took_whole(self, sink: ResponseSink, data: bytes) -> bool:
+        whole = self._pool.whole.find(data)
+        if whole is None:
+            return False
+        facts, head, body = whole
+        self._sink = None
+        if sink.upstream_whole(*facts, head, body):
+            self._pool.put_back(self)
+        else:
+            self._close()
+        return True
 
     def eof_received(self) -> None:
         """See the upstream's end; the loop closes the transport."""
@@ -161,6 +187,7 @@ class UpstreamConnection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         """Begin a head."""
         self._begin()
+        self._within = True
         if self._sink is None:
             self.abort()  # it speaks unasked: what follows would be taken for the next answer
 
@@ -181,12 +208,15 @@ class UpstreamConnection(asyncio.Protocol):
         status = self._parser.get_status_code()
         self._headers_done = status >= 200
         self._in_head = 0
+        first, self._first = self._first, b""
         head = self._pool.heads.read(self._headers)
         framed = head.length is not None or head.fields.chunked
         self._to_eof = not (framed or self._no_body or status < 200 or status in (204, 304))
-        sink.upstream_head(
-            status, self._reason, self._parser.get_http_version(), head, to_eof=self._to_eof
-        )
+        version = self._parser.get_http_version()
+        usual = status >= 200 and status not in (204, 304)
+        if first and usual and self._parser.should_keep_alive():
+            self._pool.whole.learn(first, (status, self._reason, version), head)
+        sink.upstream_head(status, self._reason, version, head, to_eof=self._to_eof)
         if self._no_body and status >= 200:
             # The parser would wait for a body that a HEAD's answer announces and never sends.
             self._sink = None
@@ -200,6 +230,8 @@ class UpstreamConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """End the exchange; the connection goes back to the pool if it lives."""
+        self._within = False
+        self._first = b""
         sink = self._sink
         if sink is None or not self._headers_done or self._to_eof:
             return
@@ -208,9 +240,12 @@ class UpstreamConnection(asyncio.Protocol):
         if sink.upstream_end() and keep and not self.closed:
             self._pool.put_back(self)
         else:
-            self.closed = True
-            if self._transport is not None:
-                self._transport.close()
+            self._close()
+
+    def _close(self) -> None:
+        self.closed = True
+        if self._transport is not None:
+            self._transport.close()
 
     def _begin(self) -> None:
         self._reason = b""
@@ -233,7 +268,8 @@ class UpstreamPool:
         self._target = target
         self._tls = tls
         self.heads = HeadReader()
-        """What is known of the upstream's heads."""
+        self.whole: Whole[tuple[int, bytes, str]] = Whole()
+        """What is known of the upstream's heads: status, reason and HTTP version with each."""
         self._idle: list[UpstreamConnection] = []
         self._loop = asyncio.get_running_loop()
         self._sweep: asyncio.TimerHandle | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +18,9 @@ from mcp_tap.core.records import AnyRecord, Gap
 from mcp_tap.core.wire import UNPARSED
 
 SLICE = 0.002
+"""Seconds of analysis in one turn of the loop."""
+AT_ONCE = 16
+"""Records between two looks at the clock."""
 MOST_BEHIND = 50_000
 
 
@@ -27,62 +30,59 @@ class Desk:
     def __init__(
         self,
         *,
-        write: Callable[[AnyRecord], None],
-        analyse: Callable[[AnyRecord, Any], None],
+        write: Callable[[list[AnyRecord]], None],
+        feed: Callable[[AnyRecord, Any], Sequence[Any]],
+        show: Callable[[Sequence[Any], float], None],
         notice: Callable[[str], None],
         sync: bool,
     ) -> None:
-        """Write each record with `write`, then have it analysed.
+        """Write each record with `write`, then `feed` it on, and `show` what that changed.
 
         Args:
-            write: takes a record for the capture; never blocks, never raises.
-            analyse: takes a record and its parsed payload.
+            write: takes records for the capture; never blocks, never raises.
+            feed: takes a record and its parsed payload, gives what it changed.
+            show: takes what changed and when.
             notice: takes words for the user.
             sync: records are written before `report` returns.
         """
         self._write = write
-        self._analyse = analyse
+        self._feed = feed
+        self._show = show
         self._notice = notice
         self._sync = sync
         self._loop = asyncio.get_running_loop()
         self._reports: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._fresh: list[tuple[AnyRecord, Any]] = []
         self._records: deque[tuple[AnyRecord, Any]] = deque()
         self._due = False
         self.skipped = 0
+        """Records that were not analysed."""
+        self.accept = self._fresh.append
+        """Takes a record with the parsed value of its payload, from the recording."""
 
     def report(self, take: Callable[..., None], *facts: Any) -> None:
         """Leave a report: `take(*facts)` is called soon, or at once in sync mode."""
         if self._sync:
             take(*facts)
+            self._hand_on()
         else:
             self._reports.append((take, facts))
         if not self._due:
             self._due = True
             self._loop.call_soon(self._work)
 
-    def accept(self, record: AnyRecord, value: Any) -> None:
-        """Take a record from the recording."""
-        self._write(record)
-        self._records.append((record, value))
-
     def finish(self) -> None:
         """Work off everything, now."""
         self._record()
-        while self._records:
-            self._analyse(*self._records.popleft())
+        self._analyse(until=float("inf"))
 
     def _work(self) -> None:
         self._due = False
         self._record()
-        records = self._records
-        if len(records) > MOST_BEHIND:
+        if len(self._records) > MOST_BEHIND:
             self._skip()
-        until = perf_counter() + SLICE
-        while records:
-            self._analyse(*records.popleft())
-            if perf_counter() > until:
-                break
-        if records:
+        self._analyse(until=perf_counter() + SLICE)
+        if self._records:
             self._due = True
             self._loop.call_soon(self._work)
 
@@ -91,6 +91,25 @@ class Desk:
         while reports:
             take, facts = reports.popleft()
             take(*facts)
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        fresh = self._fresh
+        if fresh:
+            self._write([record for record, _ in fresh])
+            self._records.extend(fresh)
+            fresh.clear()
+
+    def _analyse(self, until: float) -> None:
+        records, feed = self._records, self._feed
+        while records:
+            for _ in range(min(AT_ONCE, len(records))):
+                record, value = records.popleft()
+                changes = feed(record, value)
+                if changes:
+                    self._show(changes, record.t)
+            if perf_counter() > until:
+                return
 
     def _skip(self) -> None:
         lost = len(self._records)
@@ -98,6 +117,5 @@ class Desk:
         self._records.clear()
         self.skipped += lost
         self._notice(f"behind: {lost} records are in the capture but not in this view")
-        self._analyse(
-            Gap(seq=last.seq, t=last.t, lost=lost, why="the live view fell behind"), UNPARSED
-        )
+        gap = Gap(seq=last.seq, t=last.t, lost=lost, why="the live view fell behind")
+        self._feed(gap, UNPARSED)

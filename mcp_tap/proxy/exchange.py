@@ -30,54 +30,20 @@ WAITING_BODY = 256 << 10
 class HttpExchange:
     """A request and its response.  Implements `net.upstream.ResponseSink`."""
 
-    __slots__ = (
-        "_asked_at",
-        "_connecting",
-        "_first_byte",
-        "_held",
-        "_kept",
-        "_kept_size",
-        "_out",
-        "_out_chunked",
-        "_reply",
-        "_reply_how",
-        "_sent",
-        "_up",
-        "_upstream",
-        "_waiting",
-        "_waiting_size",
-        "chunked",
-        "client",
-        "done",
-        "keep_alive",
-        "request_done",
-        "responding",
-        "started",
-        "tap",
-        "tape",
-    )
-
     def __init__(  # noqa: PLR0917 (one per request: keywords cost)
         self,
         client: ClientConnection,
-        number: int,
         method: bytes,
         target: bytes,
         version: str,
         head: Head,
+        body: bytes | None = None,
     ) -> None:
-        """Begin with the request's head; nothing is sent before `start()`."""
+        """Begin with a request, or its head alone (`body` None); `start()` sends it."""
         self.client = client
-        self.tap = client.tap
-        self.tape = Tape(
-            number,
-            conn=client.number,
-            peer=client.peer,
-            method=method,
-            target=target,
-            version=version,
-            head=head,
-        )
+        self.tap = tap = client.tap
+        number = tap.next_exchange()
+        self.tape = Tape(number, client.number, client.peer, method, target, version, head)
         self.chunked = head.fields.chunked
         self.keep_alive = True
         self.request_done = False
@@ -99,7 +65,12 @@ class HttpExchange:
         self._first_byte: float | None = None
         self._held = 0.0
         self._asked_at = 0.0
-        self.tap.report(self.tap.recording.request_head, self.tape, self.tap.t)
+        if body is None:
+            tap.report(tap.recording.request_head, self.tape, tap.t)
+        else:
+            tap.report(tap.recording.request, self.tape, tap.t, body)
+            self.request_done = True
+            self._waiting = self._kept = [body]
 
     # the request
 
@@ -233,6 +204,26 @@ class HttpExchange:
         if to_eof:
             self.keep_alive = False
         self._out.append(response_head(status, reason, block, close=not self.keep_alive))
+
+    def upstream_whole(
+        self, status: int, reason: bytes, version: str, head: Head, body: bytes
+    ) -> bool:
+        """Pass a complete response on in one go."""
+        tap = self.tap
+        if not self.request_done:
+            self.upstream_head(status, reason, version, head, to_eof=False)
+            self.upstream_data(body)
+            return self.upstream_end()
+        now = tap.now()
+        self.responding = self.done = True
+        self._upstream = None
+        facts = (status, reason, version, head, body, self._sent, self._held)
+        tap.report(tap.recording.response, self.tape, now, *facts)
+        self.client.write(
+            response_head(status, reason, head.block(), close=not self.keep_alive) + body
+        )
+        self.client.exchange_done(self, cut=False)
+        return True
 
     def upstream_data(self, data: bytes) -> None:
         """Pass body bytes on."""

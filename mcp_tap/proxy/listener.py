@@ -42,6 +42,10 @@ class ClientConnection(asyncio.Protocol):
         self._full = False
         self._resumed = False
         self._head_size = 0
+        self._within = False
+        """The parser is in the middle of a message."""
+        self._first = b""
+        """The bytes with which the message began."""
         self._begin()
 
     # what an exchange needs
@@ -92,6 +96,16 @@ class ClientConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Parse what came; exchanges are started and fed from the parser's callbacks."""
         self.tap.now()
+        if not (self._within or self._exchanges or self._full or self.broken or self._closing):
+            whole = self.tap.whole.find(data)
+            if whole is not None:
+                (method, target, version), head, body = whole
+                exchange = HttpExchange(self, method, target, version, head, body)
+                self._exchanges.append(exchange)
+                exchange.start()
+                exchange.flush()
+                return
+            self._first = data
         self._parse(data)
         if self._exchanges:
             self._exchanges[0].flush()
@@ -166,6 +180,7 @@ class ClientConnection(asyncio.Protocol):
         """Begin a head."""
         if not self._resumed:
             self._begin()
+            self._within = True
 
     def on_url(self, target: bytes) -> None:
         """Take the request target, or a part of it."""
@@ -190,6 +205,9 @@ class ClientConnection(asyncio.Protocol):
             return
         if method == b"CONNECT":
             exchange.refuse(400, "no-forward-proxy", "the tap is a reverse proxy, not CONNECT's")
+        elif self._first and exchange.keep_alive and not self._parser.should_upgrade():
+            self.tap.whole.learn(self._first, (method, self._target, version), exchange.tape.head)
+        self._first = b""
         if self._exchanges[0] is exchange and not self._full:
             exchange.start()
         elif len(self._exchanges) > MOST_PIPELINED:
@@ -202,6 +220,8 @@ class ClientConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """End the request."""
+        self._within = False
+        self._first = b""
         exchange = self._incoming
         if exchange is None:
             return
@@ -216,12 +236,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _open(self, method: bytes, version: str) -> HttpExchange:
         exchange = HttpExchange(
-            self,
-            self.tap.next_exchange(),
-            method,
-            self._target,
-            version,
-            self.tap.heads.read(self._headers),
+            self, method, self._target, version, self.tap.heads.read(self._headers)
         )
         self._incoming = exchange
         self._exchanges.append(exchange)

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from mcp_tap import __version__
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.records import FORMAT, AnyRecord, Footer, Header
+from mcp_tap.core.records import FORMAT, Footer, Header
 from mcp_tap.core.redact import Redactor
 from mcp_tap.errors import UsageError
 from mcp_tap.net.guard import Guard
@@ -114,7 +114,6 @@ class HttpRun:
         started = perf_counter()
         wall = datetime.now(UTC)
         guard = Guard(hosts=[*settings.allow_host, settings.host], origins=settings.allow_origin)
-        recording = Recording(self._accept, self._redactor, settings.max_body)
         self._server = await self._listen(loop)
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://{_bracketed(settings.host)}:{self.port}{target.path}"
@@ -147,13 +146,14 @@ class HttpRun:
                 raise
         self._pipeline.feed(self.header)
         self._view.start(self.header)
-        recording.seq = self.header.seq
         self._desk = Desk(
-            write=self._writer.write if self._writer else _forget,
-            analyse=self._analyse,
+            write=self._writer.write_many if self._writer else _forget,
+            feed=self._pipeline.feed,
+            show=self._view.update,
             notice=self._view.notice,
             sync=settings.sync,
         )
+        recording = Recording(self._desk.accept, self._redactor, settings.max_body)
         keep = settings.host_header == "keep" or (settings.host_header is None and target.loopback)
         self._tap = Tap(
             target=target,
@@ -224,15 +224,6 @@ class HttpRun:
     def _client(self) -> ClientConnection:
         assert self._tap is not None
         return ClientConnection(self._tap)
-
-    def _accept(self, record: AnyRecord, value: Any) -> None:
-        assert self._desk is not None
-        self._desk.accept(record, value)
-
-    def _analyse(self, record: AnyRecord, value: Any) -> None:
-        changes = self._pipeline.feed(record, value)
-        if changes:
-            self._view.update(changes, record.t)
 
     def _tick(self) -> None:
         """Let time pass for the pipeline while nothing comes."""

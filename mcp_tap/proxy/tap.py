@@ -11,6 +11,7 @@ from mcp_tap.net.guard import Guard
 from mcp_tap.net.heads import Head, HeadReader, RawHeaders, replaced
 from mcp_tap.net.target import Target
 from mcp_tap.net.upstream import UpstreamPool
+from mcp_tap.net.whole import Whole
 from mcp_tap.proxy.recording import Recording
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Tap:
         """When the bytes that are being worked on came."""
         self.heads = HeadReader(b"expect")
         """What is known of the clients' heads."""
+        self.whole: Whole[tuple[bytes, bytes, str]] = Whole()
+        """What is known of the clients' heads: method, target and HTTP version with each."""
         self.own_heads = HeadReader()
         self._changes: RawHeaders = list(extra_headers)
         if upstream_host is not None:

@@ -19,19 +19,22 @@ class Way:
 
     __slots__ = ("bytes", "collector", "content_type", "decoder", "digest", "encoding", "sse")
 
-    def __init__(self) -> None:
+    def __init__(self, head: Head, limit: int, *, stream: bool) -> None:
+        """Learn from the head how the payload is to be understood.
+
+        Args:
+            head: of the message.
+            limit: bytes to keep of a payload.
+            stream: it is an event stream, if the head says so.
+        """
+        fields = head.fields
         self.bytes = 0
         self.digest: Any = None
-        self.content_type = ""
+        self.content_type = fields.content_type
         self.encoding: str | None = None
         self.decoder: Decoder | None = None
         self.collector: Collector | None = None
         self.sse: SseParser | None = None
-
-    def begin(self, head: Head, limit: int, *, stream: bool) -> None:
-        """Learn from the head how the payload is to be understood."""
-        fields = head.fields
-        self.content_type = fields.content_type
         length = head.content_length()
         events = stream and self.content_type.startswith("text/event-stream")
         if fields.encoding:
@@ -60,17 +63,18 @@ class Tape:
         "head",
         "method",
         "peer",
+        "received",
         "request",
         "response",
+        "sent",
         "seq",
         "target",
         "version",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 (one per request: keywords cost)
         self,
         exchange: int,
-        *,
         conn: int,
         peer: str,
         method: bytes,
@@ -97,5 +101,10 @@ class Tape:
         self.version = version
         self.head = head
         self.seq = 0
-        self.request = Way()
-        self.response = Way()
+        self.request: Way | None = None
+        """Its payload, while it comes in pieces."""
+        self.response: Way | None = None
+        self.sent = _EMPTY
+        """Digest of the request's payload."""
+        self.received = _EMPTY
+        """Digest of the response's payload."""

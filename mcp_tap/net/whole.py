@@ -1,0 +1,65 @@
+"""The short way for messages that come whole, with a head that was read before.
+
+Most messages on a kept connection are small, come in one piece, and repeat the head of one before
+but for its Content-Length.  Such a head is recognised by its bytes and not parsed again.  What is
+recognised was accepted by the parser in exactly these bytes; everything else takes the long way.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from mcp_tap.net.heads import Fields, Head
+
+T = TypeVar("T")
+
+_REMEMBERED = 512
+_MOST_HEAD = 16 << 10
+_MOST_DIGITS = 9
+_NAME = b"\r\ncontent-l"
+_REST = b"ength: "
+
+
+class Whole(Generic[T]):
+    """Heads of one direction; `T` is what their first line and framing said."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._seen: dict[bytes, tuple[T, Fields]] = {}
+
+    def learn(self, data: bytes, facts: T, head: Head) -> None:
+        """Remember a head that was just parsed from the beginning of `data`."""
+        end = data.find(b"\r\n\r\n", 0, _MOST_HEAD)
+        start, stop = _length(data, end)
+        if stop < 0 or data[start:stop] != head.length or head.fields.chunked:
+            return
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        self._seen[data[:start] + data[stop:end]] = facts, head.fields
+
+    def find(self, data: bytes) -> tuple[T, Head, bytes] | None:
+        """Give facts, head and body, if `data` is exactly one message with a known head."""
+        end = data.find(b"\r\n\r\n", 0, _MOST_HEAD)
+        start, stop = _length(data, end)
+        if stop < 0:
+            return None
+        length = data[start:stop]
+        if len(data) - end - 4 != int(length):
+            return None
+        seen = self._seen.get(data[:start] + data[stop:end])
+        if seen is None:
+            return None
+        return seen[0], Head(seen[1], length), data[end + 4 :]
+
+
+def _length(data: bytes, end: int) -> tuple[int, int]:
+    """Find the digits of the Content-Length in a head that ends at `end`; -1 for none."""
+    at = data.find(_REST, 0, end) if end > 0 else -1
+    if at < 0 or data[at - len(_NAME) : at].lower() != _NAME:
+        return -1, -1
+    start = at + len(_REST)
+    stop = data.find(b"\r\n", start, end + 2)
+    digits = data[start:stop]
+    if not digits.isdigit() or len(digits) > _MOST_DIGITS:
+        return -1, -1
+    return start, stop

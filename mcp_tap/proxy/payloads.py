@@ -1,0 +1,195 @@
+"""Payload bytes of an exchange, as they come, turned into records: whole, in blocks, or cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from mcp_tap.core.coding import CodingError
+from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender
+from mcp_tap.core.redact import Redactor
+from mcp_tap.core.sse import SseBlock
+from mcp_tap.core.wire import UNPARSED, carrier
+from mcp_tap.net.heads import Head
+from mcp_tap.proxy.tape import Tape, Way
+
+Emit: TypeAlias = Callable[[tuple[AnyRecord, Any]], None]
+"""Takes a record with the parsed value of its payload, so that nobody has to parse it again."""
+
+
+class Payloads:
+    """Makes the records of what is in the bodies."""
+
+    def __init__(
+        self, emit: Emit, redactor: Redactor, limit: int, next_seq: Callable[[], int]
+    ) -> None:
+        """Give records to `emit`; keep payloads whole up to `limit` bytes."""
+        self._emit = emit
+        self._redactor = redactor
+        self._limit = limit
+        self._next_seq = next_seq
+
+    def begin(self, head: Head, *, stream: bool) -> Way:
+        """Begin one direction of an exchange; `stream`: it may be an event stream."""
+        return Way(head, self._limit, stream=stream)
+
+    def whole(self, tape: Tape, t: float, sender: Sender, head: Head, payload: bytes) -> Digest:
+        """Record a payload that came in one piece, the short way where nothing is special."""
+        if not payload:
+            return Digest(bytes=0, sha256=_EMPTY)
+        fields = head.fields
+        if (
+            fields.encoding is None
+            and not self._redactor.touches_bodies
+            and len(payload) <= self._limit
+            and not fields.content_type.startswith("text/event-stream")
+        ):
+            shown, value = carrier(payload)
+            if _is_message(value):
+                seq = self._next_seq()
+                self._emit(
+                    (Message(seq=seq, t=t, sender=sender, exchange=tape.exchange, **shown), value)
+                )
+                return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
+        way = self.begin(head, stream=sender == "server")
+        self.data(tape, way, t, payload)
+        self.end(tape, way, t, sender, whole=True)
+        return way.total()
+
+    def data(self, tape: Tape, way: Way, t: float, data: bytes) -> None:
+        """Take bytes of a payload as they were transferred."""
+        way.bytes += len(data)
+        if way.digest is None:
+            way.digest = sha256(data)
+        else:
+            way.digest.update(data)
+        if way.decoder is not None:
+            try:
+                data = way.decoder.feed(data)
+            except CodingError as error:
+                self._undecodable(tape, way, t, str(error))
+                return
+            if way.sse is not None and way.decoder.stopped:
+                self._undecodable(tape, way, t, f"one read gives more than {self._limit} bytes")
+                return
+        if way.sse is not None:
+            for block in way.sse.feed(data):
+                self._block(tape, way, t, block)
+        elif way.collector is not None:
+            way.collector.add(data)
+
+    def _undecodable(self, tape: Tape, way: Way, t: float, why: str) -> None:
+        decision = Decision(
+            seq=self._next_seq(),
+            t=t,
+            exchange=tape.exchange,
+            hook="recorder",
+            verdict="undecodable",
+            why=f"{way.encoding}: {why}",
+        )
+        self._emit((decision, UNPARSED))
+        self.end(tape, way, t, "client" if way is tape.request else "server", whole=False)
+        way.decoder = way.sse = way.collector = None
+
+    def end(self, tape: Tape, way: Way, t: float, sender: Sender, *, whole: bool) -> None:
+        """Record what has not been recorded yet; `whole`: the payload was not cut."""
+        if way.sse is not None:
+            for block in way.sse.finish():
+                self._block(tape, way, t, block)
+            return
+        collector = way.collector
+        if collector is None or not collector.size:
+            return
+        payload = collector.kept()
+        truncated = collector.truncated
+        if whole and not truncated and way.encoding is None and not self._redactor.touches_bodies:
+            fields, value = carrier(payload)
+            if _is_message(value):  # what nearly all payloads are, without detours
+                seq = self._next_seq()
+                self._emit(
+                    (Message(seq=seq, t=t, sender=sender, exchange=tape.exchange, **fields), value)
+                )
+                return
+        stopped = way.decoder is not None and way.decoder.stopped
+        facts: dict[str, Any] = {}
+        if truncated or stopped or not whole:
+            facts = {"truncated": True}
+            if whole and not stopped:
+                facts |= {"size": collector.size, "sha256": collector.sha256()}
+        self._payload(tape, way, t, sender, payload, facts)
+
+    def _block(self, tape: Tape, way: Way, t: float, block: SseBlock) -> None:
+        facts: dict[str, Any] = {"sse": block.fields}
+        if block.size is not None:
+            facts |= {"truncated": True, "size": block.size, "sha256": block.sha256}
+        if block.kind == "cut":
+            facts["truncated"] = True
+        if block.kind == "comment" or not block.data:
+            payload, _, masks = self._redactor.message(block.data, UNPARSED)
+            fields, _ = carrier(payload)
+            if "body" in fields:  # noise is never JSON, whatever it looks like
+                fields = {"text": payload.decode()}
+            noise = Noise(
+                seq=self._next_seq(),
+                t=t,
+                exchange=tape.exchange,
+                sender="server",
+                sse=block.fields,
+                masked=masks,
+                truncated=block.size is not None,
+                size=block.size,
+                **fields,
+            )
+            self._emit((noise, UNPARSED))
+            return
+        self._payload(tape, way, t, "server", block.data, facts, event=True)
+
+    def _payload(  # noqa: PLR0917 (one place, called twice)
+        self,
+        tape: Tape,
+        way: Way,
+        t: float,
+        sender: Sender,
+        payload: bytes,
+        facts: dict[str, Any],
+        *,
+        event: bool = False,
+    ) -> None:
+        fields, value = carrier(payload)
+        truncated = "truncated" in facts
+        is_message = _is_message(value) or (
+            value is UNPARSED and (event or "json" in way.content_type)
+        )
+        if is_message and (value is not UNPARSED or event or b'"jsonrpc"' in payload):
+            masked_payload, masked_value, masks = self._redactor.message(payload, value)
+        else:
+            masked_payload, masked_value, masks = self._redactor.other(
+                payload, value, way.content_type
+            )
+        if masks:
+            fields, _ = carrier(masked_payload)
+            value = masked_value
+        common: dict[str, Any] = {
+            "seq": self._next_seq(),
+            "t": t,
+            "exchange": tape.exchange,
+            "sender": sender,
+            "encoding": way.encoding,
+            "masked": masks,
+        }
+        record: Message | Body
+        if is_message and not (truncated and "size" not in facts):
+            record = Message(**common, **fields, **facts)
+        else:
+            record = Body(**common, **fields, **facts, content_type=way.content_type or None)
+        self._emit((record, UNPARSED if truncated else value))
+
+
+def _is_message(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "jsonrpc" in value or "method" in value or "result" in value
+    return isinstance(value, list)
+
+
+_EMPTY = sha256(b"").hexdigest()
