@@ -30,14 +30,14 @@ def mirrors(module: str) -> list[Path]:
     return [p for p in (here / f"test_{name}.py", *here.glob(f"test_{name}_*.py")) if p.exists()]
 
 
-def tested(module: str, known: set[str]) -> bool:
+def is_tested(module: str, known: set[str]) -> bool:
     family = {m for m in known if m != module and module.startswith(m + "_")}
     return any(mirrors(m) for m in (module, *family))
 
 
 def test_every_module_has_its_unit_tests():
     known = modules()
-    without = sorted(m for m in known if m not in EXEMPT and not tested(m, known))
+    without = sorted(m for m in known if m not in EXEMPT and not is_tested(m, known))
     assert not without, f"no tests/unit/.../test_<module>.py for {without}"
 
 
