@@ -54,6 +54,10 @@ def parse_target(url: str) -> Target:
         )
     if not parts.hostname:
         raise _bad(url, "it names no host")
+    try:
+        parts.hostname.encode("idna")
+    except UnicodeError:
+        raise _bad(url, f"{parts.hostname!r} is no host name") from None
     if parts.fragment or parts.query:
         raise _bad(
             url,
@@ -96,7 +100,7 @@ def _authority(parts: SplitResult) -> str:
 
 
 def _suggestion(url: str) -> str | None:
-    rest = url.partition("://")[2] or url
+    rest = _without_user(url.partition("://")[2] or url)
     return f"http://{rest}" if rest and not rest.startswith(("/", "-")) else None
 
 
@@ -107,6 +111,6 @@ def _bad(url: str, why: str, help: str = "write http://HOST:PORT/PATH") -> Usage
 
 
 def _without_user(url: str) -> str:
-    scheme, mark, rest = url.partition("://")
+    scheme, mark, rest = url.rpartition("://")
     head, at, tail = rest.rpartition("@")
     return f"{scheme}{mark}{tail}" if at and head else url
