@@ -1,0 +1,89 @@
+"""Peers run as programs of their own: started, told apart by what they print, and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+BOUND = 20.0
+"""Seconds a program may take: an SDK alone needs two to be imported, on a busy machine more."""
+
+
+async def _start(*command: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        limit=1 << 20,
+    )
+
+
+@contextlib.asynccontextmanager
+async def serving(*command: str) -> AsyncIterator[str]:
+    """Run a server; give the URL it prints."""
+    process = await _start(*command)
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(BOUND):
+            line = await process.stdout.readline()
+        assert line, f"{command[1]} ended with {await process.wait()}"
+        yield json.loads(line)["url"]
+    finally:
+        await _end(process)
+
+
+async def outcome(*command: str) -> Any:
+    """Run a program to its end; give what it printed as JSON."""
+    process = await _start(*command)
+    try:
+        async with asyncio.timeout(BOUND):
+            out, _ = await process.communicate()
+    finally:
+        await _end(process)
+    assert process.returncode == 0, f"{command[1]} ended with {process.returncode}"
+    return json.loads(out)
+
+
+@contextlib.asynccontextmanager
+async def tapping(url: str, folder: Path) -> AsyncIterator[str]:
+    """Run `mcp-tap http` before a server, recording to run.jsonl; give the URL for clients."""
+    ready = folder / "ready.json"
+    capture = str(folder / "run.jsonl")
+    words = ["http", url, "-l", "127.0.0.1:0", "--ready-file", str(ready), "-w", capture]
+    process = await _start(sys.executable, "-m", "mcp_tap", "-q", *words, "--view", "none")
+    try:
+        async with asyncio.timeout(BOUND):
+            while not ready.exists():
+                assert process.returncode is None, "the tap ended"
+                await asyncio.sleep(0.01)
+        yield json.loads(ready.read_text(encoding="utf-8"))["url"]
+    finally:
+        code = await _end(process)
+    assert code == 0, f"the tap ended with {code}"
+
+
+async def _end(process: asyncio.subprocess.Process) -> int:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with asyncio.timeout(5):
+                await process.communicate()
+        except TimeoutError:
+            process.kill()
+            raise
+    return await process.wait()
+
+
+def python(name: str) -> list[str]:
+    """Give the command of a peer written in Python."""
+    return [sys.executable, str(HERE / name)]
