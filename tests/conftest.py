@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +19,7 @@ settings.register_profile(
 )
 settings.load_profile("house")
 
+TS_PEERS = Path(__file__).parent / "peers" / "ts"
 ASYNC_BOUND = 30.0
 """Seconds an `async def` test may take in all; waits inside are bounded tighter (5 s)."""
 
@@ -51,8 +53,15 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 def pytest_runtest_setup(item):
-    """Skip tests of Node where there is none; with REQUIRE_NODE that is a failure."""
-    if item.get_closest_marker("node") and shutil.which("node") is None:
-        if os.environ.get("REQUIRE_NODE"):
-            pytest.fail("REQUIRE_NODE is set and there is no node on PATH", pytrace=False)
-        pytest.skip("needs Node.js")
+    """Skip tests of Node where it or its packages are missing; with REQUIRE_NODE that fails."""
+    if not item.get_closest_marker("node"):
+        return
+    if shutil.which("node") is None:
+        missing = "there is no node on PATH"
+    elif not (TS_PEERS / "node_modules").is_dir():
+        missing = "its packages are not installed: npm ci --prefix tests/peers/ts"
+    else:
+        return
+    if os.environ.get("REQUIRE_NODE"):
+        pytest.fail(f"REQUIRE_NODE is set and {missing}", pytrace=False)
+    pytest.skip(f"needs Node.js: {missing}")

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 import anyio
-from mcp import types
+from mcp import MCPError, types
 from mcp.client import Client
 
 CONTENT: dict[str, dict[str, Any]] = {"day": {"day": "tue"}, "seat": {"seat": "4A"}}
@@ -40,7 +40,10 @@ async def play(url: str, mode: str) -> dict[str, Any]:
     async with Client(url, mode=mode, elicitation_callback=person.elicit, client_info=me) as client:
 
         async def call(name: str, **arguments: Any) -> list[Any]:
-            result = await client.call_tool(name, arguments)
+            try:
+                result = await client.call_tool(name, arguments)
+            except MCPError as error:
+                return [error.code, error.message]
             return [result.is_error, *(block.text for block in result.content)]
 
         results = [await call("add", a=2, b=3)]
