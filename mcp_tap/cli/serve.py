@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import shlex
 import signal
@@ -36,6 +37,9 @@ from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views.base import Stats
 
+COLLECT_AFTER = 20_000
+"""New containers between two looks of the garbage collector: an exchange makes some dozens, and
+hardly any of them is garbage that reference counts do not find."""
 GRACE = 1.0
 """Seconds a child has between the signal passed on to it and its end by force."""
 
@@ -178,6 +182,8 @@ async def _serve(job: Job, out: Output) -> int:
         await run.start()
     except TapError as error:
         raise _port_taken(error, settings) if error.code == "port-taken" else error from None
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER, 20, 50)
     code = 0
     try:
         if job.ready_file:

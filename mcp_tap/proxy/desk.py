@@ -1,7 +1,8 @@
 """Where the data path leaves its reports, and where they are worked on when the bytes are gone.
 
 Two steps with different promises.  Recording is cheap and never skipped: all reports become records
-and reach the writer in the same turn of the loop.  Analysis (linking, views) may be slow, so it
+and reach the writer `GATHER` seconds after the first of them; a few at a time cost much less than
+one by one between the bytes.  Analysis (linking, views) may be slow, so it
 gets a slice of each turn; when it is further behind than `MOST_BEHIND` records, it skips what it
 could not look at, says so, and the capture still has everything.
 """
@@ -17,6 +18,8 @@ from typing import Any
 from mcp_tap.core.records import AnyRecord, Gap
 from mcp_tap.core.wire import UNPARSED
 
+GATHER = 0.002
+"""Seconds for which reports gather."""
 SLICE = 0.002
 """Seconds of analysis in one turn of the loop."""
 AT_ONCE = 16
@@ -69,7 +72,7 @@ class Desk:
             self._reports.append((take, facts))
         if not self._due:
             self._due = True
-            self._loop.call_soon(self._work)
+            self._loop.call_later(GATHER, self._work)
 
     def finish(self) -> None:
         """Work off everything, now."""

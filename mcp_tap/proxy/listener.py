@@ -91,6 +91,10 @@ class ClientConnection(asyncio.Protocol):
         no_delay(transport)
         peer = transport.get_extra_info("peername")
         self.peer = str(peer[0]) if isinstance(peer, tuple) else "local"
+        if self.tap.stopping:
+            self._closing = True
+            transport.abort()
+            return
         self.number = self.tap.client_came(self)
 
     def data_received(self, data: bytes) -> None:
@@ -220,13 +224,13 @@ class ClientConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """End the request."""
+        exchange = self._incoming
+        if exchange is not None and exchange.tape.head.has_body and self._parser.should_upgrade():
+            return  # the parser takes the body for bytes of the protocol that was offered
         self._within = False
         self._first = b""
-        exchange = self._incoming
         if exchange is None:
             return
-        if self._parser.should_upgrade() and exchange.tape.head.has_body:
-            return  # the parser takes the body for bytes of the protocol that was offered
         self._incoming = None
         if exchange.done:  # answered before it was complete
             exchange.request_done = True

@@ -89,7 +89,7 @@ class Payloads:
             why=f"{way.encoding}: {why}",
         )
         self._emit((decision, UNPARSED))
-        self.end(tape, way, t, "client" if way is tape.request else "server", whole=False)
+        self.end(tape, way, t, way.sender, whole=False)
         way.decoder = way.sse = way.collector = None
 
     def end(self, tape: Tape, way: Way, t: float, sender: Sender, *, whole: bool) -> None:

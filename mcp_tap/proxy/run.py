@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import gc
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -167,7 +166,6 @@ class HttpRun:
             started=started,
         )
         self._tick()
-        gc.freeze()
         await self._server.start_serving()
 
     async def stop(self, how: Literal["end", "signal", "child"] = "end") -> None:
@@ -178,6 +176,7 @@ class HttpRun:
             self._ticker.cancel()
         self._server.close()
         self._tap.now()
+        self._tap.stopping = True
         for client in [*self._tap.clients]:
             client.shut()
         try:
@@ -187,19 +186,24 @@ class HttpRun:
             for client in [*self._tap.clients]:
                 client.abort()
         self._tap.pool.close()
-        self._desk.finish()
-        self._view.update(self._pipeline.finish(), self._tap.now())
-        if self._writer is not None:
-            recording = self._tap.recording
-            footer = Footer(
-                seq=recording.next_seq(),
-                t=self._tap.now(),
-                exchanges=recording.exchanges,
-                lost=self._writer.lost,
-                how=how,
-            )
-            await asyncio.to_thread(self._writer.close, footer)
-        self._view.close()
+        try:
+            self._desk.finish()
+            self._view.update(self._pipeline.finish(), self._tap.now())
+        finally:  # whatever a view did, the capture ends as a capture ends
+            await self._end_capture(self._tap, how)
+            self._view.close()
+
+    async def _end_capture(self, tap: Tap, how: str) -> None:
+        if self._writer is None:
+            return
+        footer = Footer(
+            seq=tap.recording.next_seq(),
+            t=tap.now(),
+            exchanges=tap.recording.exchanges,
+            lost=self._writer.lost,
+            how=how,
+        )
+        await asyncio.to_thread(self._writer.close, footer)
 
     async def _listen(self, loop: asyncio.AbstractEventLoop) -> asyncio.Server:
         settings = self._settings

@@ -64,6 +64,8 @@ class Tap:
         if upstream_host is not None:
             self._changes.append((b"Host", upstream_host))
         self.clients: set[ClientConnection] = set()
+        self.stopping = False
+        """No client is served any more."""
         self.deserted = asyncio.Event()
         """No client is connected."""
         self.deserted.set()

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_tap.core.coding import Decoder, decoder
 from mcp_tap.core.collect import Collector
-from mcp_tap.core.records import Digest
+from mcp_tap.core.records import Digest, Sender
 from mcp_tap.core.sse import SseParser
 from mcp_tap.net.heads import Head
 
@@ -17,7 +17,16 @@ _EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
 class Way:
     """The payload of one direction of one exchange."""
 
-    __slots__ = ("bytes", "collector", "content_type", "decoder", "digest", "encoding", "sse")
+    __slots__ = (
+        "bytes",
+        "collector",
+        "content_type",
+        "decoder",
+        "digest",
+        "encoding",
+        "sender",
+        "sse",
+    )
 
     def __init__(self, head: Head, limit: int, *, stream: bool) -> None:
         """Learn from the head how the payload is to be understood.
@@ -25,9 +34,10 @@ class Way:
         Args:
             head: of the message.
             limit: bytes to keep of a payload.
-            stream: it is an event stream, if the head says so.
+            stream: it is a response, and an event stream if the head says so.
         """
         fields = head.fields
+        self.sender: Sender = "server" if stream else "client"
         self.bytes = 0
         self.digest: Any = None
         self.content_type = fields.content_type
