@@ -24,6 +24,15 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 _FIELDS = {b"id": "id", b"event": "event", b"retry": "retry"}
 
+_MESSAGE = Sse(event="message")
+_USUAL = (
+    (b"event: message\r\ndata: ", b"\r\n\r\n", _MESSAGE),
+    (b"event: message\ndata: ", b"\n\n", _MESSAGE),
+    (b"data: ", b"\n\n", None),
+    (b"data: ", b"\r\n\r\n", None),
+)
+"""How an event begins and ends, and its fields."""
+
 
 class SseBlock(Struct, frozen=True, kw_only=True):
     """One block of a stream: an event, a comment, or what the stream was cut in."""
@@ -56,6 +65,10 @@ class SseParser:
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
         """Take the next bytes; return the blocks they complete, in order."""
+        if not (self._open or self._line_size or self._first_line or self._skip_lf):
+            block = self._usual(chunk)
+            if block is not None:
+                return [block]
         if self._skip_lf and chunk:
             self._skip_lf = False
             if chunk[0] == 0x0A:
@@ -63,10 +76,13 @@ class SseParser:
         if not chunk:
             return []
         self._skip_lf = chunk[-1] == 0x0D
-        *lines, rest = _LINE_END.split(chunk)
+        *lines, rest = _split(chunk)
         blocks: list[SseBlock] = []
         for line in lines:
-            self._end_line(line, blocks)
+            if self._line_size:
+                self._end_line(line, blocks)
+            else:
+                self._accept(line, blocks)
         if rest:
             self._keep(rest)
         return blocks
@@ -81,6 +97,16 @@ class SseParser:
         fields = Sse(**self._fields) if self._fields else None
         self._begin_block()
         return [SseBlock(kind="cut", data=data, fields=fields)] if cut else []
+
+    def _usual(self, chunk: bytes) -> SseBlock | None:
+        """Read a chunk that is one event as nearly all servers write it, in one look."""
+        for start, end, fields in _USUAL:
+            if chunk.startswith(start) and chunk.endswith(end):
+                data = chunk[len(start) : -len(end)]
+                if b"\n" in data or b"\r" in data or len(data) > self._limit:
+                    return None
+                return SseBlock(kind="event", data=data, fields=fields)
+        return None
 
     def _keep(self, piece: bytes) -> None:
         """Keep the start of a line whose end has not come yet."""
@@ -102,6 +128,7 @@ class SseParser:
                 self._dropping = True
 
     def _end_line(self, end: bytes, blocks: list[SseBlock]) -> None:
+        """End a line whose start came with an earlier chunk."""
         if self._flowing:
             self._add(end)
             self._flowing = False
@@ -120,10 +147,12 @@ class SseParser:
         self._accept(end, blocks, dropped)
 
     def _accept(self, line: bytes, blocks: list[SseBlock], dropped: int = 0) -> None:
-        line = self._strip_bom(line)
-        self._first_line = False
+        if self._first_line:
+            line = self._strip_bom(line)
+            self._first_line = False
         if not line:
-            self._dispatch(blocks)
+            if self._open:
+                self._dispatch(blocks)
             return
         name, _, value = line.partition(b":")
         if value[:1] == b" ":
@@ -150,8 +179,6 @@ class SseParser:
         return line.removeprefix(_BOM) if self._first_line else line
 
     def _dispatch(self, blocks: list[SseBlock]) -> None:
-        if not self._open:
-            return
         data = self._data
         blocks.append(
             SseBlock(
@@ -168,3 +195,13 @@ class SseParser:
         self._open = False
         self._data = None
         self._fields = {}
+
+
+def _split(chunk: bytes) -> list[bytes]:
+    """Split into lines; the last piece is what has no line end yet."""
+    returns = chunk.count(b"\r")
+    if not returns:
+        return chunk.split(b"\n")
+    if returns == chunk.count(b"\r\n"):
+        return chunk.replace(b"\r\n", b"\n").split(b"\n")
+    return _LINE_END.split(chunk)

@@ -47,10 +47,7 @@ class Payloads:
         ):
             shown, value = carrier(payload)
             if _is_message(value):
-                seq = self._next_seq()
-                self._emit(
-                    (Message(seq=seq, t=t, sender=sender, exchange=tape.exchange, **shown), value)
-                )
+                self._message(tape, t, sender, value, **shown)
                 return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
         way = self.begin(head, stream=sender == "server")
         self.data(tape, way, t, payload)
@@ -79,6 +76,13 @@ class Payloads:
         elif way.collector is not None:
             way.collector.add(data)
 
+    def _message(self, tape: Tape, t: float, sender: Sender, value: Any, **fields: Any) -> None:
+        """Record what nearly all payloads are: a message with nothing special about it."""
+        message = Message(
+            seq=self._next_seq(), t=t, sender=sender, exchange=tape.exchange, **fields
+        )
+        self._emit((message, value))
+
     def _undecodable(self, tape: Tape, way: Way, t: float, why: str) -> None:
         decision = Decision(
             seq=self._next_seq(),
@@ -105,11 +109,8 @@ class Payloads:
         truncated = collector.truncated
         if whole and not truncated and way.encoding is None and not self._redactor.touches_bodies:
             fields, value = carrier(payload)
-            if _is_message(value):  # what nearly all payloads are, without detours
-                seq = self._next_seq()
-                self._emit(
-                    (Message(seq=seq, t=t, sender=sender, exchange=tape.exchange, **fields), value)
-                )
+            if _is_message(value):
+                self._message(tape, t, sender, value, **fields)
                 return
         stopped = way.decoder is not None and way.decoder.stopped
         facts: dict[str, Any] = {}
@@ -120,6 +121,12 @@ class Payloads:
         self._payload(tape, way, t, sender, payload, facts)
 
     def _block(self, tape: Tape, way: Way, t: float, block: SseBlock) -> None:
+        plain = way.encoding is None and not self._redactor.touches_bodies
+        if plain and block.kind == "event" and block.size is None:
+            shown, value = carrier(block.data)
+            if _is_message(value):
+                self._message(tape, t, "server", value, sse=block.fields, **shown)
+                return
         facts: dict[str, Any] = {"sse": block.fields}
         if block.size is not None:
             facts |= {"truncated": True, "size": block.size, "sha256": block.sha256}
