@@ -20,7 +20,7 @@ from mcp_tap.views.timeline import (
     fault_rows,
     round_row,
 )
-from mcp_tap.views.words import split
+from mcp_tap.views.words import fault_words, split
 
 CALLS, ROUNDS, ASKS, BODIES, BYTES = range(5)
 
@@ -37,6 +37,8 @@ def call_rows(
     if depth >= ROUNDS:
         for round_ in call.rounds:
             yield round_row(round_, look)
+            if round_.fault and round_ is not call.rounds[-1]:  # the last one's is the call's
+                yield [(f"{INDENT}    x ", "bad"), (fault_words(round_.fault), "")]
             if depth >= ASKS:
                 yield from ask_rows(call, round_)
     if depth >= BODIES:

@@ -143,7 +143,11 @@ def _link(round_: Round) -> Row:
         return [(f"  ambiguous: {calls}" if calls else "  ambiguous", "wait")]
     if round_.number == 1 and round_.link == "none":
         return []
-    return [(f"  linked by {round_.link}" if round_.link != "none" else "  no link", "dim")]
+    if round_.link == "none":
+        return [("  no link", "dim")]
+    before = round_.answers_round in (None, round_.number - 1)
+    to = "" if before else f" to r{round_.answers_round}"
+    return [(f"  linked by {round_.link}{to}", "dim")]
 
 
 def _state(round_: Round, look: Look) -> Row:

@@ -21,14 +21,18 @@ def request_id(value: Any) -> str:
 
 
 def marks(call: Call, glyphs: Glyphs, cells: int = 7) -> str:
-    """Draw the rounds: `?` asked and answered, `_` waiting, `*` final, `x` error, `=` stream."""
+    """Draw the rounds: `?` asked and answered, `_` waiting, `*` final, `x` error, `=` stream.
+
+    Of too many, those before the last two become their number and a sign: `x` if one failed.
+    """
     if call.kind == "stream" and call.outcome in ("open", "ok", "cancelled"):
         return glyphs.stream * 3
     signs = [_mark(call, r) for r in call.rounds]
     shown = glyphs.join.join(signs)
     if len(shown) > cells:
-        tail = glyphs.join.join(signs[-2:])
-        shown = f"{len(signs) - 2}{signs[0]}{glyphs.join}{tail}"
+        left_out = signs[:-2]
+        sign = "x" if "x" in left_out else left_out[0]
+        shown = glyphs.join.join([f"{len(left_out)}{sign}", *signs[-2:]])
     return shown
 
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mcp_tap.core.model import Fault
 from mcp_tap.core.records import Body
 from mcp_tap.views.listing import call_rows, exchange_rows
 from mcp_tap.views.look import Look, text_of
@@ -23,6 +24,16 @@ def test_each_depth_adds_to_the_one_before(depth, count):
 def test_a_fault_is_told_at_every_depth():
     rows = [text_of(row) for row in call_rows(b.failed(), LOOK, 0, now=None)]
     assert rows[1] == "               x -32602: Unknown tool: exprt (said the server)"
+
+
+def test_a_fault_in_the_middle_of_a_call_stands_below_its_round():
+    call = b.deploy()
+    call.rounds[1].fault = Fault(code=-32602, message="Invalid or expired requestState")
+    rows = [text_of(row) for row in call_rows(call, LOOK, 1, now=None)]
+    at = next(i for i, row in enumerate(rows) if row.strip().startswith("r2"))
+    words = "x -32602: Invalid or expired requestState (said the server)"
+    assert rows[at + 1] == " " * 19 + words
+    assert sum(words in row for row in rows) == 1
 
 
 def test_an_exchange_says_what_went_wrong_and_shows_its_records():

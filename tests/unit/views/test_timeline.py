@@ -137,3 +137,12 @@ def test_rows_use_known_styles_and_hold_nothing_a_terminal_obeys():
     rows = [call_row(call, LOOK), *fault_rows(call), *(round_row(r, LOOK) for r in call.rounds)]
     assert {style for row in rows for _, style in row} <= set(STYLES)
     assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set("".join(texts(rows)))
+
+
+def test_a_round_that_answers_an_earlier_one_says_which():
+    before, earlier = (
+        text_of(round_row(b.round_(4, 1.0, 1.1, link="state", answers_round=n), LOOK))
+        for n in (3, 1)
+    )
+    assert "linked by state  HTTP" in before
+    assert "linked by state to r1  HTTP" in earlier

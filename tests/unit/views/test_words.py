@@ -43,6 +43,12 @@ def test_rounds_are_drawn_as_signs(call, signs):
     assert marks(call, ASCII) == signs
 
 
+def test_a_failed_round_is_seen_even_where_rounds_are_only_counted():
+    call = many(6)
+    call.rounds[1].fault = Fault(code=-32602, message="Invalid or expired requestState")
+    assert marks(call, ASCII) == "4x-?-*"
+
+
 def test_lines_are_drawn_with_line_glyphs():
     assert marks(b.deploy(), LINES) == "?─?─*"
 
