@@ -60,6 +60,7 @@ class HttpExchange:
         self._reply: Reply | None = None
         self._reply_how: How = "refused"
         self._out: list[bytes] = []
+        self._pieces: list[bytes] = []
         self._out_chunked = False
         self._sent: float | None = None
         self._first_byte: float | None = None
@@ -227,7 +228,7 @@ class HttpExchange:
 
     def upstream_data(self, data: bytes) -> None:
         """Pass body bytes on."""
-        self.tap.report(self.tap.recording.response_data, self.tape, self.tap.now(), data)
+        self._pieces.append(data)
         if self._out_chunked:
             self._out += (b"%x\r\n" % len(data), data, b"\r\n")
         else:
@@ -235,6 +236,11 @@ class HttpExchange:
 
     def upstream_flush(self) -> None:
         """Write what one read brought."""
+        pieces = self._pieces
+        if pieces:
+            self._pieces = []
+            tap = self.tap
+            tap.report(tap.recording.response_data, self.tape, tap.now(), *pieces)
         out = self._out
         if out:
             self._out = []

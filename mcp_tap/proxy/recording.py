@@ -141,10 +141,11 @@ class Recording:
         if tape.request is not None:
             self._payloads.data(tape, tape.request, t, data)
 
-    def response_data(self, tape: Tape, t: float, data: bytes) -> None:
-        """Take body bytes of a response."""
+    def response_data(self, tape: Tape, t: float, *pieces: bytes) -> None:
+        """Take body bytes of a response, in the pieces in which they came."""
         if tape.response is not None:
-            self._payloads.data(tape, tape.response, t, data)
+            for data in pieces:
+                self._payloads.data(tape, tape.response, t, data)
 
     def request_end(self, tape: Tape, t: float) -> None:
         """Record the payload of a request that is complete."""
