@@ -16,7 +16,7 @@ Era: TypeAlias = Literal["stateless", "session", "unknown"]
 """`stateless`: revision 2026-07-28 on; `session`: to 2025-11-25; `unknown`: nothing says which."""
 
 Outcome: TypeAlias = Literal["open", "waiting", "ok", "error", "cancelled", "unlinked"]
-"""`open`: the server has it; `waiting`: asks are unanswered; `unlinked`: a retry of no known call."""
+"""`open`: the server has it; `waiting`: asks are unanswered; `unlinked`: retries no known call."""
 
 Link: TypeAlias = Literal["state", "keys", "params", "none", "ambiguous"]
 Echo: TypeAlias = Literal["same", "changed", "missing", "invented", "none"]
@@ -55,7 +55,7 @@ class Exchange(Struct, kw_only=True):
     version: str | None = None
     """Protocol revision the request declared."""
     kind: Literal["request", "notification", "response", "http", "broken"] = "http"
-    """What the client sent: a JSON-RPC request, notification or response, no message, or nonsense."""
+    """What the client sent: a request, notification or response, no message (`http`), or nonsense."""
     method: str | None = None
     """JSON-RPC method."""
     request_id: Any = None
