@@ -55,7 +55,7 @@ class Exchange(Struct, kw_only=True):
     version: str | None = None
     """Protocol revision the request declared."""
     kind: Literal["request", "notification", "response", "http", "broken"] = "http"
-    """What the client sent: a request, notification or response, no message (`http`), or nonsense."""
+    """What the client sent: a request, notification, response, no message (`http`), or nonsense."""
     method: str | None = None
     """JSON-RPC method."""
     request_id: Any = None
