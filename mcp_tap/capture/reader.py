@@ -34,7 +34,7 @@ from mcp_tap.capture.lines import (
     unreadable,
 )
 from mcp_tap.capture.store import find
-from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, decode
+from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, decode, decode_flat
 from mcp_tap.errors import CaptureError
 
 _NOTED = frozenset((Header, Gap, Footer))
@@ -146,7 +146,10 @@ class CaptureReader:
         for line in lines:
             number += 1
             try:
-                record = decode(line) if convert is None else decode_line(line, convert)
+                try:
+                    record = decode_flat(line) if convert is None else decode_line(line, convert)
+                except RecursionError:
+                    record = decode(line)
             except UNDECODABLE as error:
                 if line in _BLANK:
                     continue

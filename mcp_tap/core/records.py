@@ -303,6 +303,9 @@ _decoder = msgspec.json.Decoder(AnyRecord)
 encode = _encoder.encode
 """Encode a record as one line of JSON, without its newline."""
 
+decode_flat = _decoder.decode
+"""As `decode`, for a loop: raises `RecursionError` where the nesting is unusually deep."""
+
 _DEEPEST = 5_000
 """Nesting that is still read; what a record holds was read once at the default limit of 1,000."""
 
