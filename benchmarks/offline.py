@@ -17,6 +17,7 @@ import msgspec
 
 from benchmarks.measures import Effort
 from benchmarks.report import Goal, Report, Table
+from mcp_tap.capture.reader import open_capture
 
 
 class Envelope(msgspec.Struct):
@@ -42,8 +43,6 @@ def bare(path: Path) -> int:
 
 def reader(path: Path) -> int:
     """Read a capture as every command does."""
-    from mcp_tap.capture.reader import open_capture  # noqa: PLC0415 - the child's cost, not ours
-
     return sum(1 for _ in open_capture(str(path)))
 
 

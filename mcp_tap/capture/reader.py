@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,6 +38,8 @@ from mcp_tap.capture.store import find
 from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, decode, decode_flat
 from mcp_tap.errors import CaptureError
 
+AT_ONCE = 256
+"""Lines decoded in one go."""
 _NOTED = frozenset((Header, Gap, Footer))
 """Kinds that need a look; asked by type, since `isinstance` is slow on structs."""
 _BLANK = frozenset((b"\n", b"\r\n"))
@@ -140,16 +143,31 @@ class CaptureReader:
         return stream
 
     def _decoded(self, lines: Iterator[bytes], convert: Convert | None) -> Iterator[AnyRecord]:
+        """Decode many lines at once as long as nothing is out of the ordinary, then one by one."""
+        account = self._account
+        number = 1
+        while convert is None and not self._once:
+            block = list(islice(lines, AT_ONCE))
+            records = _ordinary(block, account.expected)
+            if not records:
+                lines = chain(block, lines)
+                break
+            for record in records:
+                number += 1
+                self.line = number
+                yield record
+            account.expected += len(records)
+        yield from self._one_by_one(lines, convert, number)
+
+    def _one_by_one(
+        self, lines: Iterator[bytes], convert: Convert | None, number: int
+    ) -> Iterator[AnyRecord]:
         account = self._account
         expected = account.expected
-        number = 1
         for line in lines:
             number += 1
             try:
-                try:
-                    record = decode_flat(line) if convert is None else decode_line(line, convert)
-                except RecursionError:
-                    record = decode(line)
+                record = decode(line) if convert is None else decode_line(line, convert)
             except UNDECODABLE as error:
                 if line in _BLANK:
                     continue
@@ -252,3 +270,15 @@ def open_path(path: Path) -> CaptureReader:
 def _plain(error: Exception) -> str:
     """Shorten a decoder's message: it must not carry much of the line into a terminal."""
     return ascii(str(error))[1:-1][:120]
+
+
+def _ordinary(lines: list[bytes], expected: int) -> list[AnyRecord]:
+    """Decode lines that follow each other in `seq`; nothing, where one of them is special."""
+    try:
+        records = [decode_flat(line) for line in lines]
+    except (*UNDECODABLE, RecursionError):
+        return []
+    if not _NOTED.isdisjoint(map(type, records)):
+        return []
+    ordered = [record.seq for record in records] == list(range(expected, expected + len(records)))
+    return records if ordered else []
