@@ -32,10 +32,18 @@ Headers: TypeAlias = list[tuple[str, str]]
 """Header fields in wire order and spelling, duplicates kept; values decoded as latin-1."""
 
 How: TypeAlias = Literal[
-    "complete", "client_gone", "upstream_cut", "upstream_down", "timeout", "refused", "shutdown"
+    "complete",
+    "client_gone",
+    "upstream_cut",
+    "upstream_down",
+    "timeout",
+    "refused",
+    "shutdown",
+    "tap_failed",
 ]
 """How an exchange ended.  `refused`: the tap's own answer (guard, framing).  `upstream_down`: no
-connection.  `upstream_cut`: the upstream ended a message in its middle, or without an answer."""
+connection.  `upstream_cut`: the upstream ended a message in its middle, or without an answer.
+`tap_failed`: a fault of the tap's own."""
 
 
 class Mask(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -233,7 +241,7 @@ class Closed(Record, frozen=True, kw_only=True, tag="closed"):
     how: How
     """What ended it.  `refused`: the tap answered itself (guard, framing); `upstream_down`: there
     was no connection; `upstream_cut`: the upstream ended a message in its middle, or never
-    answered."""
+    answered; `tap_failed`: a fault of the tap's own ended it."""
     request: Digest
     """What the client sent."""
     response: Digest
