@@ -95,6 +95,8 @@ class Wire:
 
     async def send(self, *parts: bytes) -> None:
         """Write, and wait till the socket takes more."""
+        if self._writer.is_closing():
+            raise ConnectionResetError
         self._writer.write(b"".join(parts))
         async with asyncio.timeout(BOUND * 2):
             await self._writer.drain()
@@ -188,10 +190,13 @@ class Wire:
 
     def finish(self) -> None:
         """Say that no more is written, and go on reading."""
-        self._writer.write_eof()
+        with contextlib.suppress(OSError, RuntimeError):  # the other end has just gone
+            self._writer.write_eof()
 
     def reset(self) -> None:
         """End the connection with a reset instead of an orderly close."""
+        if self._writer.is_closing():
+            return
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
 
@@ -392,8 +397,8 @@ async def tapped(
     finally:
         await rig.stop()
         await upstream.stop()
-    assert upstream.errors == []
-    assert troubles == []
+    assert upstream.errors == [], repr(upstream.errors)
+    assert troubles == [], repr(troubles)
 
 
 async def until(condition: Callable[[], Any]) -> None:

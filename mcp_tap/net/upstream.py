@@ -86,8 +86,9 @@ class UpstreamConnection(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         """Write bytes of the request."""
-        if self._transport is not None and not self.closed:
-            self._transport.write(data)
+        transport = self._transport
+        if transport is not None and not (self.closed or transport.is_closing()):
+            transport.write(data)
 
     def abort(self) -> None:
         """End the connection at once: the client went away."""
@@ -98,15 +99,17 @@ class UpstreamConnection(asyncio.Protocol):
 
     def pause(self) -> None:
         """Stop reading: the client takes no more for now."""
-        if self._transport is not None and not self.closed and not self._paused:
+        transport = self._transport
+        if not (transport is None or self.closed or self._paused or transport.is_closing()):
             self._paused = True
-            self._transport.pause_reading()
+            transport.pause_reading()
 
     def resume(self) -> None:
         """Read on."""
-        if self._transport is not None and not self.closed and self._paused:
+        transport = self._transport
+        if transport is not None and self._paused and not (self.closed or transport.is_closing()):
             self._paused = False
-            self._transport.resume_reading()
+            transport.resume_reading()
 
     # asyncio.Protocol
 

@@ -263,10 +263,10 @@ class HttpExchange:
         """
         self.tap.now()
         self._upstream = None
+        self.upstream_flush()
         if garbled and not self.responding:
             self._down(502, "upstream-garbled", why, "upstream_cut")
             return
-        self.upstream_flush()
         self._finish("upstream_cut", why)
 
     def upstream_writable(self, *, writable: bool) -> None:

@@ -57,16 +57,19 @@ class ClientConnection(asyncio.Protocol):
 
     def pause(self, reason: str) -> None:
         """Stop reading from the client for a reason."""
-        if not self._paused_for and self._transport is not None:
-            self._transport.pause_reading()
+        transport = self._transport
+        if not (self._paused_for or transport is None or transport.is_closing()):
+            transport.pause_reading()
         self._paused_for.add(reason)
 
     def resume(self, reason: str) -> None:
         """Read on, when no other reason stands against it."""
         if reason in self._paused_for:
             self._paused_for.discard(reason)
-            if not self._paused_for and self._transport is not None and not self._closing:
-                self._transport.resume_reading()
+            transport = self._transport
+            if transport is None or transport.is_closing() or self._closing or self._paused_for:
+                return
+            transport.resume_reading()
 
     def exchange_done(self, exchange: HttpExchange, *, cut: bool) -> None:
         """Go on with the next request, or end the connection."""
@@ -267,6 +270,8 @@ class ClientConnection(asyncio.Protocol):
     def _broken(self, status: int, code: str, why: str) -> None:
         """Answer what cannot be framed, and read no more from this connection."""
         self.broken = True
+        if self._closing:
+            return
         exchange = self._incoming
         if exchange is not None and exchange.done:
             self._close(unread=True)
@@ -291,7 +296,11 @@ class ClientConnection(asyncio.Protocol):
             if self._paused_for:
                 self._paused_for.clear()
                 transport.resume_reading()
-            transport.write_eof()
+            try:
+                transport.write_eof()
+            except OSError:  # it has just gone
+                transport.abort()
+                return
             asyncio.get_running_loop().call_later(LINGER, transport.abort)
         else:
             transport.close()

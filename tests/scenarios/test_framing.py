@@ -146,6 +146,32 @@ async def test_a_broken_answer_of_the_upstream_is_a_marked_502(tmp_path, answer)
         assert rig.closed()[0].how == "upstream_cut"
 
 
+async def test_an_interim_answer_passes_before_what_the_tap_says_of_a_broken_final_one(tmp_path):
+    hints = b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"
+
+    async def handler(wire):
+        await wire.message()
+        await wire.send(hints + b"garbage\r\n\r\n")
+        await wire.rest()
+
+    async with tapped(handler, tmp_path) as rig:
+        client = await rig.client()
+        await client.send(post() + b"garbage\r\n\r\n")
+        assert [(await client.message()).status for _ in range(3)] == [103, 502, 400]
+        assert await client.end()
+
+
+async def test_garbage_behind_an_early_answer_gets_none(tmp_path):
+    refused = b"POST / HTTP/1.1\r\nHost: evil\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    async with tapped(pong, tmp_path) as rig:
+        client = await rig.client()
+        await client.send(refused + b"{}" + post() + b"garbage\r\n\r\n")
+        assert (await client.message()).status == 403
+        assert await client.end()
+        await rig.stop()
+        assert len(rig.closed()) == 1
+
+
 async def test_a_broken_chunk_of_the_upstream_cuts_the_clients_stream(tmp_path):
     async def handler(wire):
         await wire.message()
