@@ -65,10 +65,6 @@ class SseParser:
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
         """Take the next bytes; return the blocks they complete, in order."""
-        if not (self._open or self._line_size or self._first_line or self._skip_lf):
-            block = self._usual(chunk)
-            if block is not None:
-                return [block]
         if self._skip_lf and chunk:
             self._skip_lf = False
             if chunk[0] == 0x0A:
@@ -98,14 +94,19 @@ class SseParser:
         self._begin_block()
         return [SseBlock(kind="cut", data=data, fields=fields)] if cut else []
 
-    def _usual(self, chunk: bytes) -> SseBlock | None:
-        """Read a chunk that is one event as nearly all servers write it, in one look."""
+    def usual(self, chunk: bytes) -> tuple[bytes, Sse | None] | None:
+        """Give data and fields of a chunk that is one event as nearly all servers write it.
+
+        None for any other chunk; then `feed()` reads it.
+        """
+        if self._open or self._line_size or self._first_line or self._skip_lf:
+            return None
         for start, end, fields in _USUAL:
             if chunk.startswith(start) and chunk.endswith(end):
                 data = chunk[len(start) : -len(end)]
                 if b"\n" in data or b"\r" in data or len(data) > self._limit:
                     return None
-                return SseBlock(kind="event", data=data, fields=fields)
+                return data, fields
         return None
 
     def _keep(self, piece: bytes) -> None:

@@ -72,6 +72,16 @@ def carrier(payload: bytes) -> tuple[Carrier, Json]:
         return {"b64": payload}, UNPARSED
 
 
+def spliced(payload: bytes) -> Json:
+    """Parse a payload that `carrier()` would put into `body`; `UNPARSED` for any other."""
+    if payload[:1] != b"{" or payload[-1:] != b"}" or b"\n" in payload or b"\r" in payload:
+        return UNPARSED
+    try:
+        return loads(payload)
+    except ValueError:
+        return UNPARSED
+
+
 def value_of(record: Payload) -> Json:
     """Parse what a record carries; `UNPARSED` when it is no JSON, or only a prefix of it."""
     if record.truncated:

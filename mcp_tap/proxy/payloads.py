@@ -6,11 +6,13 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, TypeAlias
 
+from msgspec import Raw
+
 from mcp_tap.core.coding import CodingError
-from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender
+from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender, Sse
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.sse import SseBlock
-from mcp_tap.core.wire import UNPARSED, carrier
+from mcp_tap.core.wire import UNPARSED, carrier, spliced
 from mcp_tap.net.heads import Head
 from mcp_tap.proxy.tape import Tape, Way
 
@@ -39,16 +41,14 @@ class Payloads:
         if not payload:
             return Digest(bytes=0, sha256=_EMPTY)
         fields = head.fields
-        if (
+        plain = (
             fields.encoding is None
             and not self._redactor.touches_bodies
             and len(payload) <= self._limit
             and not fields.content_type.startswith("text/event-stream")
-        ):
-            shown, value = carrier(payload)
-            if _is_message(value):
-                self._message(tape, t, sender, value, **shown)
-                return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
+        )
+        if plain and self._message(tape, t, sender, payload):
+            return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
         way = self.begin(head, stream=sender == "server")
         self.data(tape, way, t, payload)
         self.end(tape, way, t, sender, whole=True)
@@ -71,17 +71,28 @@ class Payloads:
                 self._undecodable(tape, way, t, f"one read gives more than {self._limit} bytes")
                 return
         if way.sse is not None:
+            if way.decoder is None and not self._redactor.touches_bodies:
+                usual = way.sse.usual(data)
+                if usual is not None and self._message(tape, t, "server", *usual):
+                    return
             for block in way.sse.feed(data):
                 self._block(tape, way, t, block)
         elif way.collector is not None:
             way.collector.add(data)
 
-    def _message(self, tape: Tape, t: float, sender: Sender, value: Any, **fields: Any) -> None:
-        """Record what nearly all payloads are: a message with nothing special about it."""
+    def _message(
+        self, tape: Tape, t: float, sender: Sender, payload: bytes, sse: Sse | None = None
+    ) -> bool:
+        """Record a message with nothing special about it; tell whether the payload was one."""
+        value = spliced(payload)
+        if not value or not _is_message(value):
+            return False
+        body = Raw(payload)
         message = Message(
-            seq=self._next_seq(), t=t, sender=sender, exchange=tape.exchange, **fields
+            seq=self._next_seq(), t=t, sender=sender, exchange=tape.exchange, body=body, sse=sse
         )
         self._emit((message, value))
+        return True
 
     def _undecodable(self, tape: Tape, way: Way, t: float, why: str) -> None:
         decision = Decision(
@@ -107,11 +118,9 @@ class Payloads:
             return
         payload = collector.kept()
         truncated = collector.truncated
-        if whole and not truncated and way.encoding is None and not self._redactor.touches_bodies:
-            fields, value = carrier(payload)
-            if _is_message(value):
-                self._message(tape, t, sender, value, **fields)
-                return
+        plain = way.encoding is None and not self._redactor.touches_bodies
+        if plain and whole and not truncated and self._message(tape, t, sender, payload):
+            return
         stopped = way.decoder is not None and way.decoder.stopped
         facts: dict[str, Any] = {}
         if truncated or stopped or not whole:
@@ -121,12 +130,6 @@ class Payloads:
         self._payload(tape, way, t, sender, payload, facts)
 
     def _block(self, tape: Tape, way: Way, t: float, block: SseBlock) -> None:
-        plain = way.encoding is None and not self._redactor.touches_bodies
-        if plain and block.kind == "event" and block.size is None:
-            shown, value = carrier(block.data)
-            if _is_message(value):
-                self._message(tape, t, "server", value, sse=block.fields, **shown)
-                return
         facts: dict[str, Any] = {"sse": block.fields}
         if block.size is not None:
             facts |= {"truncated": True, "size": block.size, "sha256": block.sha256}
