@@ -14,49 +14,18 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from typing import Protocol, cast
+from typing import cast
 
 import httptools
 
-from mcp_tap.net.heads import Head, HeadReader, RawHeaders
+from mcp_tap.net.heads import HeadReader, RawHeaders
+from mcp_tap.net.sink import ResponseSink
 from mcp_tap.net.target import Target
 from mcp_tap.net.whole import Whole
 
 IDLE = 4.0
 CONNECT_TIMEOUT = 60.0
 MAX_HEAD = 1 << 20
-
-
-class ResponseSink(Protocol):
-    """Who asked: gets the response's parts, in order, from the connection's thread."""
-
-    def upstream_head(
-        self, status: int, reason: bytes, version: str, head: Head, *, to_eof: bool
-    ) -> None:
-        """Take the head; `to_eof`: the body ends with the connection."""
-
-    def upstream_whole(
-        self, status: int, reason: bytes, version: str, head: Head, body: bytes
-    ) -> bool:
-        """Take a complete response; tell whether the request had gone up whole."""
-
-    def upstream_data(self, data: bytes) -> None:
-        """Take bytes of the body."""
-
-    def upstream_flush(self) -> None:
-        """All that one read brought has been handed over."""
-
-    def upstream_end(self) -> bool:
-        """The response is complete; tell whether the request had gone up whole."""
-
-    def upstream_lost(self, why: str, *, garbled: bool = False) -> None:
-        """The connection ended before the response was complete.
-
-        `garbled`: we ended it, since what came is no HTTP/1.1.
-        """
-
-    def upstream_writable(self, *, writable: bool) -> None:
-        """More may be written, or should wait."""
 
 
 class UpstreamConnection(asyncio.Protocol):
@@ -170,9 +139,11 @@ class UpstreamConnection(asyncio.Protocol):
         if self._to_eof and exc is None:
             sink.upstream_end()
         else:
+            ours = fault_of_ours(exc)
             cut = "in the middle of its answer" if self._headers_done else "without an answer"
             reason = f" ({exc})" if exc is not None and str(exc) else ""
-            sink.upstream_lost(f"the upstream closed the connection {cut}{reason}")
+            why = ours or f"the upstream closed the connection {cut}{reason}"
+            sink.upstream_lost(why, "ours" if ours else "cut")
         sink.upstream_flush()
 
     def pause_writing(self) -> None:
@@ -260,7 +231,7 @@ class UpstreamConnection(asyncio.Protocol):
         sink = self._sink
         self.abort()
         if sink is not None:
-            sink.upstream_lost(why, garbled=True)
+            sink.upstream_lost(why, "garbled")
 
 
 class UpstreamPool:
@@ -329,6 +300,14 @@ class UpstreamPool:
             connection.abort()
         if self._idle:
             self._sweep = self._loop.call_later(IDLE, self._drop_stale)
+
+
+def fault_of_ours(exc: Exception | None) -> str | None:
+    """Say that we failed, where a connection ended by anything but the network's doing."""
+    if exc is None or isinstance(exc, OSError):
+        return None
+    root = exc.__context__ or exc  # the parser wraps what its callbacks raise
+    return f"a fault of mcp-tap: {type(root).__name__}: {root}"
 
 
 def no_delay(transport: asyncio.Transport) -> None:

@@ -13,6 +13,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from mcp_tap.net.heads import Head, request_head, response_head, without_chunking
+from mcp_tap.net.sink import Loss
 from mcp_tap.net.upstream import UpstreamConnection
 from mcp_tap.proxy.replies import Reply, make_reply
 from mcp_tap.proxy.tape import Tape
@@ -28,7 +29,7 @@ WAITING_BODY = 256 << 10
 
 
 class HttpExchange:
-    """A request and its response.  Implements `net.upstream.ResponseSink`."""
+    """A request and its response.  Implements `net.sink.ResponseSink`."""
 
     def __init__(  # noqa: PLR0917 (one per request: keywords cost)
         self,
@@ -177,7 +178,7 @@ class HttpExchange:
             self._up = []
             self._upstream.write(up[0] if len(up) == 1 else b"".join(up))
 
-    # the response: net.upstream.ResponseSink
+    # the response: net.sink.ResponseSink
 
     def upstream_head(
         self, status: int, reason: bytes, version: str, head: Head, *, to_eof: bool
@@ -256,7 +257,7 @@ class HttpExchange:
         self._finish("complete")
         return sent_whole
 
-    def upstream_lost(self, why: str, *, garbled: bool = False) -> None:
+    def upstream_lost(self, why: str, loss: Loss) -> None:
         """Let the client see the cut: its connection breaks too, also before an answer began.
 
         Only an answer that cannot be passed on, being no HTTP/1.1, needs one of the tap's own.
@@ -264,10 +265,10 @@ class HttpExchange:
         self.tap.now()
         self._upstream = None
         self.upstream_flush()
-        if garbled and not self.responding:
+        if loss == "garbled" and not self.responding:
             self._down(502, "upstream-garbled", why, "upstream_cut")
-            return
-        self._finish("upstream_cut", why)
+        elif not self.done:
+            self._finish("tap_failed" if loss == "ours" else "upstream_cut", why)
 
     def upstream_writable(self, *, writable: bool) -> None:
         """Let the client wait while the upstream takes no more."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import httptools
 
 from mcp_tap.net.heads import RawHeaders, lines
-from mcp_tap.net.upstream import MAX_HEAD, no_delay
+from mcp_tap.net.upstream import MAX_HEAD, fault_of_ours, no_delay
 from mcp_tap.proxy.exchange import HttpExchange
 
 if TYPE_CHECKING:
@@ -141,12 +141,13 @@ class ClientConnection(asyncio.Protocol):
     def eof_received(self) -> None:
         """See the client's end: closing the request is the cancellation in revision 2026-07-28."""
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, exc: Exception | None) -> None:
         """End what was under way."""
         self._closing = True
         self.tap.now()
         self.tap.client_left(self)
-        self.drop("client_gone", None)
+        ours = fault_of_ours(exc)
+        self.drop("tap_failed" if ours else "client_gone", ours)
 
     def pause_writing(self) -> None:
         """Pass the client's backpressure on."""

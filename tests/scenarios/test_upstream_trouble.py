@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from mcp_tap.net import upstream as upstream_module
+from mcp_tap.proxy.exchange import HttpExchange
 from tests.rig import PING, PONG, get, pong, post, tapped, until
 
 
@@ -152,3 +153,24 @@ async def test_a_connection_that_comes_after_its_client_left_serves_the_next_one
         await client.close()
         await until(lambda: not rig.run._tap.clients)
         assert (await rig.ask(post())).status == 200
+
+
+@pytest.mark.parametrize("at", ["upstream_head", "upstream_data", "request_end"])
+async def test_a_fault_of_the_tap_ends_the_exchange_and_is_blamed_on_the_tap(
+    tmp_path, monkeypatch, at
+):
+    def fail(*_args, **_options):
+        raise KeyError("a slip of ours")
+
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    async with tapped(pong, tmp_path) as rig:
+        with monkeypatch.context() as patch:
+            patch.setattr(HttpExchange, at, fail)
+            client = await rig.client()
+            await client.send(post())
+            assert await client.end()
+        assert (await rig.ask(post())).status == 200
+        await rig.stop()
+        broken, sound = rig.closed()
+        assert (broken.how, sound.how) == ("tap_failed", "complete")
+        assert "a slip of ours" in broken.why

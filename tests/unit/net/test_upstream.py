@@ -48,8 +48,8 @@ class Sink:
         self.done.set()
         return self.sent
 
-    def upstream_lost(self, why, *, garbled=False) -> None:
-        self.parts.append(("lost", why, garbled))
+    def upstream_lost(self, why, loss) -> None:
+        self.parts.append(("lost", why, loss))
         self.done.set()
 
     def upstream_writable(self, *, writable) -> None:
@@ -176,24 +176,24 @@ async def test_a_body_without_framing_ends_with_the_connection(answer, body, end
 
 
 @pytest.mark.parametrize(
-    ("answer", "words", "garbled"),
+    ("answer", "words", "loss"),
     [
-        (b"", "without an answer", False),
-        (b"HTTP/1.1 200 OK\r\nContent-Le", "without an answer", False),
-        (b"HTTP/1.1 103 Hints\r\n\r\n", "without an answer", False),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "in the middle", False),
+        (b"", "without an answer", "cut"),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", "without an answer", "cut"),
+        (b"HTTP/1.1 103 Hints\r\n\r\n", "without an answer", "cut"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "in the middle", "cut"),
         (
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
             "in the middle",
-            False,
+            "cut",
         ),
-        (b"nonsense\r\n\r\n", "no HTTP/1.1", True),
-        (b"HTTP/1.1 200 OK\r\nA\x01: b\r\n\r\n", "no HTTP/1.1", True),
-        (b"HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "unasked", True),
-        (b"HTTP/1.1 200 OK\r\n" + b"A: %b\r\n" % (b"x" * 50_000) * 30, "1 MiB", True),
+        (b"nonsense\r\n\r\n", "no HTTP/1.1", "garbled"),
+        (b"HTTP/1.1 200 OK\r\nA\x01: b\r\n\r\n", "no HTTP/1.1", "garbled"),
+        (b"HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "unasked", "garbled"),
+        (b"HTTP/1.1 200 OK\r\n" + b"A: %b\r\n" % (b"x" * 50_000) * 30, "1 MiB", "garbled"),
     ],
 )
-async def test_what_breaks_off_or_is_no_answer_is_lost_with_a_reason(answer, words, garbled):
+async def test_what_breaks_off_or_is_no_answer_is_lost_with_a_reason(answer, words, loss):
     async def handler(wire):
         await wire.message()
         await wire.send(answer)
@@ -201,7 +201,7 @@ async def test_what_breaks_off_or_is_no_answer_is_lost_with_a_reason(answer, wor
     async with pooled(handler) as (pool, _):
         got, connection = await ask(pool)
         kind, why, flag = got.parts[-1]
-        assert (kind, flag) == ("lost", garbled)
+        assert (kind, flag) == ("lost", loss)
         assert words in why
         assert connection.closed
         assert sum(p[0] == "lost" for p in got.parts) == 1
