@@ -162,8 +162,8 @@ async def test_a_fault_of_the_tap_ends_the_exchange_and_is_blamed_on_the_tap(
     def fail(*_args, **_options):
         raise KeyError("a slip of ours")
 
-    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     async with tapped(pong, tmp_path) as rig:
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # the rig's would fail
         with monkeypatch.context() as patch:
             patch.setattr(HttpExchange, at, fail)
             client = await rig.client()

@@ -189,7 +189,11 @@ async def test_a_body_without_framing_ends_with_the_connection(answer, body, end
         ),
         (b"nonsense\r\n\r\n", "no HTTP/1.1", "garbled"),
         (b"HTTP/1.1 200 OK\r\nA\x01: b\r\n\r\n", "no HTTP/1.1", "garbled"),
-        (b"HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "unasked", "garbled"),
+        (
+            b"HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+            "unasked",
+            "garbled",
+        ),
         (b"HTTP/1.1 200 OK\r\n" + b"A: %b\r\n" % (b"x" * 50_000) * 30, "1 MiB", "garbled"),
     ],
 )
