@@ -114,10 +114,10 @@ class Redactor:
                 masks.append(mask)
             else:
                 shown = value.decode("latin-1")
-                at = pointer("headers", len(out), 1)
-                if low in URL_HEADERS:
-                    shown = self._url(shown, at, masks)
-                shown = self._without_values(shown, at, masks)
+                if low in URL_HEADERS or self._wanted.values:
+                    at = pointer("headers", len(out), 1)
+                    shown = self._url(shown, at, masks) if low in URL_HEADERS else shown
+                    shown = self._without_values(shown, at, masks)
             out.append((text, shown))
         return out, masks
 
