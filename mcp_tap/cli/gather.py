@@ -88,7 +88,7 @@ class Shelf:
             return {found.number}
         answers = {ask.answer_seq for r in found.rounds for ask in r.asks if ask.answer_seq}
         elsewhere = {self._where[seq] for seq in answers if seq in self._where}
-        return {r.exchange for r in found.rounds} | elsewhere
+        return {r.exchange for r in found.rounds}.union(elsewhere, found.other_exchanges)
 
     def _forget(self, record: AnyRecord) -> None:
         self._bytes -= _weight(record)

@@ -68,6 +68,7 @@ def texts(subject: Subject, scope: Scope) -> Iterator[str]:
                 yield dumps([ask.params, ask.answer]).decode()
             if round_.fault:
                 yield round_.fault.message
+        yield subject.why or ""
     else:
         yield subject.path
         yield subject.why or ""

@@ -16,7 +16,8 @@ Era: TypeAlias = Literal["stateless", "session", "unknown"]
 """`stateless`: revision 2026-07-28 on; `session`: to 2025-11-25; `unknown`: nothing says which."""
 
 Outcome: TypeAlias = Literal["open", "waiting", "ok", "error", "cancelled", "unlinked"]
-"""`open`: the server has it; `waiting`: asks are unanswered; `unlinked`: retries no known call."""
+"""`open`: the server has it; `waiting`: asks are unanswered; `unlinked`: it retries no known call,
+or was answered by one of several calls and nothing tells which."""
 
 Link: TypeAlias = Literal["state", "keys", "params", "none", "ambiguous"]
 Echo: TypeAlias = Literal["same", "changed", "missing", "invented", "none"]
@@ -122,6 +123,8 @@ class Fault(Struct, frozen=True, kw_only=True):
     """How a round went wrong: a JSON-RPC error, an `isError` result or a transport failure."""
 
     code: int | str | None
+    """JSON-RPC error code; `isError` for such a result; without a response the HTTP status where
+    that says failure, else how the exchange ended (`upstream_cut`); None where nothing says."""
     message: str
     sender: Sender = "server"
 
@@ -145,6 +148,9 @@ class Round(Struct, kw_only=True):
     where an answer was sent again, after an error, a lost response or an echo of an older state."""
     candidates: list[int] = []
     """Calls it may belong to, where the link is ambiguous."""
+    claimants: list[int] = []
+    """Calls whose first round may be the answer to this one, where that is ambiguous.  With as many
+    of them as there are rounds they may answer, this round counts as answered."""
     state: str | None = None
     """requestState issued by this round's result."""
     sent_state: str | None = None
@@ -179,6 +185,7 @@ class Call(Struct, kw_only=True):
     name: str | None
     """Tool or prompt name, or resource URI."""
     t: float
+    """When its first message had come."""
     era: Era = "unknown"
     version: str | None = None
     kind: CallKind = "call"
@@ -189,6 +196,8 @@ class Call(Struct, kw_only=True):
     server: str | None = None
     """Server in words: label, else serverInfo name, else host."""
     outcome: Outcome = "open"
+    why: str | None = None
+    """Why it was cancelled, where its end was not a response."""
     rounds: list[Round] = []
     task: str | None = None
     """taskId, where the server made a task of it."""
@@ -196,6 +205,9 @@ class Call(Struct, kw_only=True):
     """Record that carried the task's terminal status."""
     dropped: int = 0
     """Rounds left out of `rounds` because there were too many to keep; the first one stays."""
+    other_exchanges: list[int] = []
+    """Exchanges that belong to it beside those of its rounds: answers to pushed asks, a stream that
+    was taken up again, polls of its task, its cancellation.  The first thousand."""
     end: float | None = None
     server_s: float = 0.0
     client_s: float = 0.0
@@ -212,6 +224,6 @@ class Call(Struct, kw_only=True):
         return sum(r.size for r in self.rounds)
 
     def duration(self, now: float | None = None) -> float | None:
-        """Seconds from its first byte to its end, or to `now` while it runs."""
+        """Seconds from its first message to its end, or to `now` while it runs."""
         end = self.end if self.end is not None else now
         return None if end is None else max(0.0, end - self.t)

@@ -10,7 +10,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from mcp_tap.core.records import AnyRecord, Closed, Decision, HttpRequest, HttpResponse, Payload
+from mcp_tap.core.records import (
+    AnyRecord,
+    Closed,
+    Decision,
+    HttpRequest,
+    HttpResponse,
+    Message,
+    Noise,
+    Payload,
+)
 from mcp_tap.core.text import fingerprint, safe, size, took
 from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.views.look import Look, Row
@@ -63,7 +72,10 @@ def _payload_rows(record: Payload, look: Look, *, raw: bool) -> Iterator[Row]:
         facts.append(safe(record.encoding))
     if record.masked:
         facts.append("masked: " + ", ".join(safe(mask.at) for mask in record.masked))
-    kind = "" if type(record).__name__ == "Message" else f" {type(record).__name__.lower()}"
+    kind = "" if isinstance(record, Message) else f" {type(record).__name__.lower()}"
+    if isinstance(record, Noise) and record.sse and not data:
+        # An event that only carries an id, from which a broken stream can be taken up.
+        kind, facts[0] = "", "empty event"
     yield _head(f"{record.sender}{kind}", record.t, ", ".join(facts), look)
     more = look.glyphs.more
     lines = None if raw else _pretty(value_of(record), more)

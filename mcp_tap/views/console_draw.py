@@ -16,6 +16,7 @@ from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows
 from mcp_tap.views.look import Row, fit
 from mcp_tap.views.timeline import HEADING, call_row, exchange_row
+from mcp_tap.views.words import exchange_why
 
 WIDE: Final = 120
 _LIST: Final = 80
@@ -260,5 +261,6 @@ def _exchange(exchange: Exchange) -> Iterator[Row]:
     if exchange.how:
         facts.append(exchange.how.replace("_", " "))
     yield [(", ".join(facts), "")]
-    if exchange.why:
-        yield [("x ", "bad"), (safe(exchange.why), "")]
+    if why := exchange_why(exchange):
+        sign, style = ("/ ", "dim") if exchange.outcome == "cancelled" else ("x ", "bad")
+        yield [(sign, style), (why, "")]

@@ -155,6 +155,9 @@ def _answered(ask: Ask) -> str:
 def _outcome(call: Call, round_: Round, following: Round | None, look: Look) -> Iterator[Row]:
     if round_.end is None:
         return
+    if call.why and following is None and round_.response_seq is None:
+        yield _quiet(look, safe(call.why))
+        return
     label, style = safe(round_.result_type or "result"), ""
     if round_.asks:
         label, style = f"asks {len(round_.asks)}", "ask"
@@ -177,7 +180,7 @@ def _result_words(round_: Round) -> list[str]:
     if round_.asks:
         return [ask_label(ask) for ask in round_.asks]
     if round_.fault:
-        return [fault_words(round_.fault)]
+        return [fault_words(round_.fault, round_.status)]
     facts = [] if round_.status is None else [f"HTTP {round_.status}"]
     if round_.size:
         facts.append(size(round_.size))

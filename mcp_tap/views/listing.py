@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord
-from mcp_tap.core.text import safe
 from mcp_tap.views.bodies import record_rows
 from mcp_tap.views.look import Look, Row
 from mcp_tap.views.timeline import (
@@ -20,7 +19,7 @@ from mcp_tap.views.timeline import (
     fault_rows,
     round_row,
 )
-from mcp_tap.views.words import fault_words, split
+from mcp_tap.views.words import exchange_why, fault_words, split
 
 CALLS, ROUNDS, ASKS, BODIES, BYTES = range(5)
 
@@ -38,7 +37,8 @@ def call_rows(
         for round_ in call.rounds:
             yield round_row(round_, look)
             if round_.fault and round_ is not call.rounds[-1]:  # the last one's is the call's
-                yield [(f"{INDENT}    x ", "bad"), (fault_words(round_.fault), "")]
+                words = fault_words(round_.fault, round_.status)
+                yield [(f"{INDENT}    x ", "bad"), (words, "")]
             if depth >= ASKS:
                 yield from ask_rows(call, round_)
     if depth >= BODIES:
@@ -55,7 +55,8 @@ def exchange_rows(
 ) -> Iterator[Row]:
     """Print an exchange that belongs to no call."""
     yield exchange_row(exchange, look, now=now, extra=None)
-    if exchange.why:
-        yield [(f"{INDENT}x ", "bad"), (safe(exchange.why), "")]
+    if why := exchange_why(exchange):
+        sign, style = ("/ ", "dim") if exchange.outcome == "cancelled" else ("x ", "bad")
+        yield [(f"{INDENT}{sign}", style), (why, "")]
     if depth >= BODIES:
         yield from record_rows(records, look, raw=depth >= BYTES)

@@ -68,6 +68,7 @@ def call_doc(call: Call) -> CallDoc:
         client=call.client,
         server=call.server,
         outcome=call.outcome,
+        why=call.why,
         task=call.task,
         started_ms=_ms(call.t),
         duration_ms=None if call.end is None else _ms(call.end - call.t),
@@ -77,6 +78,7 @@ def call_doc(call: Call) -> CallDoc:
         fault=_fault(call.fault),
         dropped=call.dropped,
         rounds=[_round(r) for r in call.rounds],
+        other_exchanges=call.other_exchanges,
     )
 
 
@@ -137,6 +139,7 @@ def _round(round_: Round) -> RoundDoc:
         link=round_.link,
         answers_round=round_.answers_round,
         candidates=round_.candidates,
+        claimants=round_.claimants,
         request_state=StateDoc(
             bytes=0 if raw is None else len(raw),
             sha256=None if raw is None else sha256(raw).hexdigest(),

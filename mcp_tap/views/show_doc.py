@@ -57,7 +57,8 @@ class FaultDoc(Struct, frozen=True, kw_only=True):
     """How a round went wrong."""
 
     code: int | str | None
-    """JSON-RPC error code; `isError` for such a result; else a word for a transport failure."""
+    """JSON-RPC error code; `isError` for such a result; where no response came the HTTP status if
+    that says failure, else how the exchange ended (`upstream_cut`); null where nothing says."""
     message: str
     """What was said."""
     sender: Sender
@@ -83,6 +84,8 @@ class RoundDoc(Struct, frozen=True, kw_only=True):
     """Number of the round whose asks or state it answers; null where it answers none."""
     candidates: list[int]
     """Numbers of the calls it may belong to, where the link is `ambiguous`."""
+    claimants: list[int]
+    """Numbers of the calls that may hold its answer, where their links are `ambiguous`."""
     request_state: StateDoc
     """The state its result issued."""
     asks: list[AskDoc]
@@ -90,7 +93,7 @@ class RoundDoc(Struct, frozen=True, kw_only=True):
     fault: FaultDoc | None
     """How it went wrong; null where it did not."""
     duration_ms: float | None
-    """From its request to its result, or to the ask that ended it."""
+    """From the moment its request had come to its result, or to the ask that ended it."""
     size: int
     """Payload bytes, both directions, as recorded."""
     by_tap: bool
@@ -118,13 +121,16 @@ class CallDoc(Struct, frozen=True, kw_only=True):
     """The run's label, else the server's own name, else its host."""
     outcome: Outcome
     """`open` (the server has it), `waiting` (asks are unanswered), `ok`, `error`, `cancelled`, or
-    `unlinked` (a retry of no known call)."""
+    `unlinked` (a retry of no known call, or answered by one of several calls, its `claimants`)."""
+    why: str | None
+    """What cancelled it: the client left, its session ended, the tap was stopped; null where
+    nothing did, or where the server's answer says so (`fault`)."""
     task: str | None
     """taskId, where the server made a task of it."""
     started_ms: float
-    """From the start of the run."""
+    """From the start of the run to the moment its first request had come."""
     duration_ms: float | None
-    """From its first byte to its end; null while it has none."""
+    """From there to its end; null while it has none."""
     server_ms: float
     """Time the server took."""
     client_ms: float
@@ -137,6 +143,9 @@ class CallDoc(Struct, frozen=True, kw_only=True):
     """Rounds left out of `rounds`, where there were too many to keep; the first one stays."""
     rounds: list[RoundDoc]
     """In order."""
+    other_exchanges: list[int]
+    """Numbers of exchanges that belong to it beside those of its rounds: answers to pushed asks, a
+    stream that was taken up again, polls of its task, its cancellation."""
 
 
 class ExchangeDoc(Struct, frozen=True, kw_only=True):
@@ -159,9 +168,9 @@ class ExchangeDoc(Struct, frozen=True, kw_only=True):
     why: str | None
     """The fault in words, where there was one."""
     started_ms: float
-    """From the start of the run."""
+    """From the start of the run to the moment the head of its request had come."""
     duration_ms: float | None
-    """To its end; null while it has none."""
+    """From there to its end; null while it has none."""
 
 
 class TornDoc(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from mcp_tap.core.model import Ask, Call, Exchange, Round
 from mcp_tap.core.text import cut, fingerprint, pad, plural, running, safe, took, width
 from mcp_tap.views.look import Look, Piece, Row
 from mcp_tap.views.words import (
+    SIGNS,
     STATES,
     answer_words,
     ask_label,
@@ -20,6 +21,7 @@ from mcp_tap.views.words import (
     duration,
     fault_words,
     marks,
+    numbers,
     request_id,
     state,
 )
@@ -79,8 +81,9 @@ def exchange_row(
     word, style = STATES[outcome]
     status = exchange.status
     if outcome == "error":
-        word = f"error {status}" if status else str(exchange.how).replace("_", " ")
-    sign = {"ok": "*", "open": "."}.get(outcome, "x" if outcome == "error" else "/")
+        failed = status is not None and status >= 400
+        word = f"error {status}" if failed else str(exchange.how).replace("_", " ")
+    sign = SIGNS.get(outcome, "*")
     if outcome == "open" and exchange.verb == "GET":
         sign = look.glyphs.stream * 3
     end = exchange.end
@@ -139,7 +142,7 @@ def round_row(round_: Round, look: Look) -> Row:
 
 def _link(round_: Round) -> Row:
     if round_.link == "ambiguous":
-        calls = " or ".join(f"#{n}" for n in round_.candidates)
+        calls = numbers(round_.candidates) if round_.candidates else ""
         return [(f"  ambiguous: {calls}" if calls else "  ambiguous", "wait")]
     if round_.number == 1 and round_.link == "none":
         return []
@@ -166,6 +169,9 @@ def ask_rows(call: Call, round_: Round) -> Iterator[Row]:
         yield ask_row(ask)
         if ask.action is not None:
             yield answer_row(ask)
+        elif round_.claimants and call.outcome == "unlinked":
+            words = f"answered by {numbers(round_.claimants)}"
+            yield [(f"{INDENT}    _ {safe(ask.key)}  ", "wait"), (words, "wait")]
         elif call.end is None:
             yield [(f"{INDENT}    _ {safe(ask.key)}  ", "wait"), ("not answered yet", "wait")]
         else:
@@ -183,16 +189,23 @@ def answer_row(ask: Ask) -> Row:
 
 
 def fault_rows(call: Call) -> Iterator[Row]:
-    """Say what went wrong in a call, and whom it waits for."""
-    if call.fault:
-        yield [(f"{INDENT}x ", "bad"), (fault_words(call.fault), "")]
+    """Say what went wrong in a call, what cancelled it, and whom it waits for."""
+    last = call.rounds[-1] if call.rounds else None
+    sign, style = ("/ ", "dim") if call.outcome == "cancelled" else ("x ", "bad")
+    if call.why:
+        yield [(f"{INDENT}{sign}", style), (safe(call.why), "")]
+    if last and last.fault:
+        yield [(f"{INDENT}{sign}", style), (fault_words(last.fault, last.status), "")]
     if call.kind != "stream" and (waits := awaited(call)):
         yield [(f"{INDENT}_ ", "wait"), (waits, "")]
-    last = call.rounds[-1] if call.rounds else None
-    if call.outcome == "unlinked" and last:
-        words = "a retry of no call that is known"
-        if last.candidates:
-            words = (
-                f"it may retry {' or '.join(f'#{n}' for n in last.candidates)}; nothing tells which"
-            )
+    if last is None or call.outcome not in ("unlinked", "waiting"):
+        return
+    first = call.rounds[0]
+    if first.candidates:
+        words = f"it may continue {numbers(first.candidates)}; nothing tells which"
+        yield [(f"{INDENT}_ ", "wait"), (words, "")]
+    elif call.outcome == "unlinked" and not last.claimants:
+        yield [(f"{INDENT}_ ", "wait"), ("a retry of no call that is known", "")]
+    if call.outcome == "unlinked" and last.claimants:
+        words = f"answered by {numbers(last.claimants)}; nothing tells which"
         yield [(f"{INDENT}_ ", "wait"), (words, "")]

@@ -5,9 +5,11 @@ Everything from the wire is made harmless here.  No clock: `now` is given where 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, get_args
 
-from mcp_tap.core.model import Ask, Call, Fault, Round
+from mcp_tap.core.model import Ask, Call, Exchange, Fault, Round
+from mcp_tap.core.records import How
 from mcp_tap.core.text import brief, cut, running, safe, took
 from mcp_tap.views.look import Glyphs, Piece
 
@@ -21,7 +23,9 @@ def request_id(value: Any) -> str:
 
 
 def marks(call: Call, glyphs: Glyphs, cells: int = 7) -> str:
-    """Draw the rounds: `?` asked and answered, `_` waiting, `*` final, `x` error, `=` stream.
+    """Draw the rounds: `?` asked and answered, `_` waiting, `*` final, `x` error, `/` cancelled.
+
+    A stream is `===`.
 
     Of too many, those before the last two become their number and a sign: `x` if one failed.
     """
@@ -37,10 +41,13 @@ def marks(call: Call, glyphs: Glyphs, cells: int = 7) -> str:
 
 
 def _mark(call: Call, round_: Round) -> str:
+    last = round_ is call.rounds[-1]
+    if last and call.outcome == "cancelled":
+        return SIGNS["cancelled"]
     if round_.fault:
-        return "x"
-    if round_ is call.rounds[-1]:
-        sign = {"error": "x", "cancelled": "/", "waiting": "_", "open": "."}.get(call.outcome)
+        return SIGNS["error"]
+    if last:
+        sign = SIGNS.get(call.outcome)
         if sign:
             return sign
         if round_.result_type not in ("input_required", "task"):
@@ -53,9 +60,17 @@ def state(call: Call) -> Piece:
     word, style = STATES[call.outcome]
     if call.outcome == "error" and call.fault and call.fault.code is not None:
         code = safe(str(call.fault.code))
-        word = f"error {code}" if len(code) <= 8 else cut(code, 14)
+        if code in _ENDS:
+            word = code.replace("_", " ")
+        else:
+            word = f"error {code}" if len(code) <= 8 else cut(code, 14)
     return word, style
 
+
+_ENDS: Final = get_args(How)
+"""Codes that are ours: a fault has one where no response came."""
+SIGNS: Final = {"error": "x", "cancelled": "/", "waiting": "_", "open": "."}
+"""How the last round of a call is drawn that has no result."""
 
 STATES: Final = {
     "open": ("open", "open"),
@@ -135,17 +150,56 @@ def answer_words(ask: Ask) -> str:
     return words
 
 
-def fault_words(fault: Fault) -> str:
-    """Say what went wrong and who said so: `-32602: Unknown tool (said the server)`."""
-    code = "" if fault.code is None else f"{safe(str(fault.code))}: "
-    return f"{code}{safe(fault.message)} (said the {fault.sender})"
+def fault_words(fault: Fault, status: int | None = None) -> str:
+    """Say what went wrong: `-32602: Unknown tool`.
+
+    Who said so is named only where it was the tap itself: `-32603, by mcp-tap: no answer from ..`.
+    A code that is the response's HTTP status is called that.
+    """
+    code = "" if fault.code is None or fault.code in _ENDS else safe(str(fault.code))
+    if code and fault.code == status:
+        code = f"HTTP {code}"
+    words = safe(fault.message)
+    if fault.code == "tap_failed":
+        return _own_fault(words)
+    if fault.sender == "tap":
+        words = words.removeprefix("mcp-tap: ")
+        code = f"{code}, by mcp-tap" if code else "by mcp-tap"
+    return f"{code}: {words}" if code and words else code or words
+
+
+def exchange_why(exchange: Exchange) -> str:
+    """Say why an exchange that belongs to no call ended as it did, where it did not end well."""
+    why = safe(exchange.why or "")
+    if exchange.how == "tap_failed":
+        return _own_fault(why)
+    return why or {"client_gone": "the client left"}.get(exchange.how or "", "")
+
+
+def _own_fault(words: str) -> str:
+    own = "a fault of mcp-tap"
+    if words.startswith(own):
+        return words
+    return f"{own}: {words}" if words else own
+
+
+def numbers(calls: Sequence[int], most: int = 6) -> str:
+    """Name calls one of which is meant: `#14, #15 or #16`."""
+    shown = [f"#{n}" for n in calls[:most]]
+    if len(calls) > most:
+        return f"{', '.join(shown)} or {len(calls) - most} more"
+    return " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 def awaited(call: Call) -> str:
     """Say who has to act next, for a call that has not ended."""
     if call.outcome == "waiting":
-        keys = [safe(a.key) for r in call.rounds[-1:] for a in r.asks if a.action is None]
-        return "waiting for the client" + (f" to answer {', '.join(keys)}" if keys else "")
+        last = call.rounds[-1] if call.rounds else None
+        keys = [safe(a.key) for a in last.asks if a.action is None] if last else []
+        words = "waiting for the client" + (f" to answer {', '.join(keys)}" if keys else "")
+        if last and last.claimants:
+            words += f", unless {numbers(last.claimants)} did"
+        return words
     if call.outcome == "open":
         return "a stream, still open" if call.kind == "stream" else "waiting for the server"
     return ""

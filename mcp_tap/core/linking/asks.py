@@ -89,12 +89,12 @@ class Asks:
         asked = waiting[0]
         self._asked.pop(at)
         track = asked.track
-        live.exchange.call = track.call.number
+        self._book.join(track, live)
         error = "result" not in value
         answer_ask(asked.ask, value.get("error" if error else "result"), record, error=error)
         track.asked.pop(asked.ask.key, None)
         if not track.asked and track.call.end is None:
-            self._book.reopen(track, live.exchange.t)
+            self._book.reopen(track, record.t)
             current(self._book, track, record)
         return [track.call]
 
@@ -137,7 +137,7 @@ class Asks:
         live.track, live.resumes = track, True
         if track.origin is not None:
             track.origin.track = track
-        live.exchange.call = track.call.number
+        self._book.join(track, live)
         if track.call.outcome in ("cancelled", "error"):
             self._book.reopen(track, t)
             track.flying += 1

@@ -2,7 +2,8 @@
 
 The time of a call is split by whose turn it was.  The turn passes to the server when a request
 arrives and to the client when asks are delivered; what the tap itself held back is taken off the
-server's share when the exchange closes.  So the three shares add up to the duration.
+server's share when the exchange closes.  So the three shares add up to the duration.  A request
+has arrived when its message has: how long a body was under way is in its exchange only.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from mcp_tap.core import spec
-from mcp_tap.core.linking.state import MOST_ROUNDS, Ball, Live, Track
+from mcp_tap.core.linking.state import MOST_ROUNDS, Ball, Live, Pending, Track
 from mcp_tap.core.model import Ask, Call, Fault, Outcome, Round
 from mcp_tap.core.records import Message, Payload, Sender
 from mcp_tap.core.values import text_of
@@ -30,8 +31,8 @@ class Book:
         self._servers: dict[str, str] = {}
         self._calls = 0
 
-    def open(self, live: Live, method: str, name: str | None) -> Track:
-        """Open a call with the request of an exchange."""
+    def open(self, live: Live, method: str, name: str | None, t: float) -> Track:
+        """Open a call with the request of an exchange, which has come by `t`."""
         exchange = live.exchange
         identity = exchange.identity
         self._calls += 1
@@ -39,7 +40,7 @@ class Book:
             number=self._calls,
             method=method,
             name=name,
-            t=exchange.t,
+            t=t,
             era=exchange.era,
             version=exchange.version,
             kind="stream" if method == spec.LISTEN else "call",
@@ -51,7 +52,7 @@ class Book:
             call=call,
             client=live.client,
             ball="server",
-            since=exchange.t,
+            since=t,
             session=live.session,
             origin=live,
         )
@@ -95,6 +96,13 @@ class Book:
         round_.answers_round = round_.number - 1
         return round_
 
+    def join(self, track: Track, live: Live) -> None:
+        """Take an exchange that is no round of its own into a call."""
+        live.exchange.call = track.call.number
+        others = track.call.other_exchanges
+        if len(others) < MOST_ROUNDS:
+            others.append(live.exchange.number)
+
     def add(self, track: Track, round_: Round) -> None:
         """Put a round at the end of its call."""
         call = track.call
@@ -117,10 +125,11 @@ class Book:
             track.since = t
         track.ball = to
 
-    def settle(self, track: Track, outcome: Outcome, t: float) -> None:
-        """End a call."""
+    def settle(self, track: Track, outcome: Outcome, t: float, *, why: str | None = None) -> None:
+        """End a call; `why` says what cancelled it."""
         call = track.call
         self.pass_ball(track, "client", t)
+        call.why = why
         call.outcome = "unlinked" if track.unlinked and outcome in ("ok", "error") else outcome
         call.end = t
         if track.session is not None:
@@ -129,17 +138,21 @@ class Book:
             if origin is not None and origin.exchange.how is not None:
                 origin.track = None
 
-    def give_up(self, track: Track, t: float) -> None:
+    def give_up(self, track: Track, t: float, reason: str | None) -> None:
         """End a call that its client no longer wants; for a stream that is the usual end."""
         last = track.call.rounds[-1]
         if last.end is None:
             last.end = t
-        self.settle(track, "ok" if track.call.kind == "stream" else "cancelled", t)
+        if track.call.kind == "stream":
+            self.settle(track, "ok", t)
+        else:
+            why = "the client cancelled it" + (f": {reason[:MOST_WORDS]}" if reason else "")
+            self.settle(track, "cancelled", t, why=why)
 
     def reopen(self, track: Track, t: float) -> None:
         """Give the server its turn, also in a call that had ended for the time being."""
         self.pass_ball(track, "server", t)
-        track.call.end = None
+        track.call.end = track.call.why = None
         track.call.outcome = "open"
         if track.session is not None:
             track.session.active[track.call.number] = track
@@ -147,8 +160,33 @@ class Book:
     def wait(self, track: Track, t: float) -> None:
         """Give the client its turn: asks are delivered."""
         self.pass_ball(track, "client", t)
-        track.call.end = None
+        track.call.end = track.call.why = None
         track.call.outcome = "waiting"
+
+    def let_go(self, answered: list[Pending], t: float) -> list[Call]:
+        """End calls that wait for what calls of their own have answered; give those that changed.
+
+        Args:
+            answered: rounds with as many ambiguous answers as there are such rounds.
+            t: when the last of these came.
+        """
+        changed = []
+        for pending in answered:
+            call = pending.track.call
+            if call.outcome == "waiting" and pending.round is call.rounds[-1]:
+                self.settle(pending.track, "unlinked", t)
+            changed.append(call)
+        return changed
+
+    def take_back(self, lost: list[Pending], t: float) -> list[Call]:
+        """Let calls wait again whose ambiguous answers got no response; give those that changed."""
+        changed = []
+        for pending in lost:
+            call = pending.track.call
+            if call.outcome == "unlinked" and pending.round is call.rounds[-1]:
+                self.wait(pending.track, t)
+            changed.append(call)
+        return changed
 
     def serve(self, track: Track, path: str, info: Any) -> None:
         """Take note of the name a server gives itself."""

@@ -122,7 +122,7 @@ class ClientSide:
             sent, answers = params.get("requestState"), params.get("inputResponses")
             if sent is not None or answers:
                 return self._retry(live, record, method, params)
-        track = self._book.open(live, method, self._name(method, params))
+        track = self._book.open(live, method, self._name(method, params), record.t)
         round_ = self._book.begin(track, live, record, params)
         if cut:
             round_.arguments = None
@@ -145,12 +145,12 @@ class ClientSide:
         )
         pending = found.pending
         if pending is None:
-            track = self._book.open(live, method, name)
+            track = self._book.open(live, method, name, record.t)
             # Where nothing can be asked, these members mean nothing.
             track.unlinked = method in spec.MAY_ASK or found.link == "ambiguous"
         else:
             track = pending.track
-            self._book.reopen(track, live.exchange.t)
+            self._book.reopen(track, record.t)
         round_ = self._book.begin(track, live, record, params)
         round_.sent_state = state
         round_.answers = answers
@@ -158,6 +158,8 @@ class ClientSide:
         if found.among:
             live.retries = found.among
             round_.candidates = found.candidates
+            answered = self._linker.claim(found.among, track.call.number)
+            return (track.call, *self._book.let_go(answered, record.t))
         if pending is not None:
             live.retries = [pending]
             round_.answers_round = pending.round.number
@@ -182,8 +184,9 @@ class ClientSide:
         if method == spec.NOTE_CANCELLED and "requestId" in params:
             track = self._to_cancel(live, params["requestId"])
             if track is not None:
-                exchange.call = track.call.number
-                self._book.give_up(track, record.t)
+                self._book.join(track, live)
+                reason = params.get("reason")
+                self._book.give_up(track, record.t, reason if type(reason) is str else None)
                 return (track.call,)
         return (exchange,)
 

@@ -18,6 +18,18 @@ from mcp_tap.core.records import Closed
 
 _ORDERLY = ("complete", "client_gone", "shutdown")
 """Ways in which a stream that waits for news may end without anything being wrong."""
+_CANCELS = {"client_gone": "the client left", "shutdown": "the tap was stopped"}
+"""Ends before a response that are nobody's fault, in words."""
+_OURS = ("refused", "upstream_down", "tap_failed")
+"""Ends of which the tap itself has to tell, since no server did."""
+_NO_WORDS = {
+    "refused": "mcp-tap refused the request",
+    "upstream_down": "no connection to the server",
+    "upstream_cut": "the server broke off",
+    "timeout": "no connection to the server in time",
+    "tap_failed": "a fault of mcp-tap",
+}
+_SESSION_ENDED = "its session was ended"
 
 
 class Endings:
@@ -79,41 +91,48 @@ class Endings:
     ) -> Sequence[Change]:
         call = track.call
         track.flying -= 1
-        outcome, fault = self._verdict(live, track, record)
+        outcome, fault, why = self._verdict(live, track, record)
+        again: list[Call] = []
         if live.retries and outcome != "cancelled":
-            self._linker.lost(live.retries)
+            lost = self._linker.lost(live.retries, call.number)
+            again = self._book.take_back(lost, record.t)
         if live.event_id is not None and live.exchange.era != "stateless" and not track.done:
             ended = track.session is not None and track.session.ended
             if not ended:
                 self._asks.broke(live, track, record.t)
                 if record.how == "complete" and call.end is None:
                     track.flying += 1
-                    return ()
+                    return again
         if round_.end is None and call.end is None:
             round_.fault = fault
         if round_.end is None:
             round_.end = record.t
         if call.end is None and not track.done and track.flying <= 0:
-            self._book.settle(track, outcome, record.t)
-        return (call,)
+            self._book.settle(track, outcome, record.t, why=why)
+        return (call, *again)
 
-    def _verdict(self, live: Live, track: Track, record: Closed) -> tuple[Outcome, Fault | None]:
-        """Say how a call ends whose response never came."""
+    def _verdict(
+        self, live: Live, track: Track, record: Closed
+    ) -> tuple[Outcome, Fault | None, str | None]:
+        """Say how a call ends whose response never came, by which fault or else why."""
         status = live.exchange.status
         failed = status is not None and status >= 400
         ended = track.session is not None and track.session.ended
         if track.call.kind == "stream" and record.how in _ORDERLY and not failed:
-            return "ok", None
-        if record.how == "client_gone" or (record.how == "complete" and ended):
-            return "cancelled", None
-        if record.how == "shutdown":
-            return "cancelled", Fault(code=None, message="the tap was stopped", sender="tap")
+            return "ok", None, None
+        if record.how == "complete" and ended:
+            return "cancelled", None, _SESSION_ENDED
+        if record.how in _CANCELS:
+            return "cancelled", None, record.why or _CANCELS[record.how]
+        code: int | str | None = status
         if record.how == "complete":
-            why = live.said or live.reason or "no response"
+            words = live.said or live.reason or "no response"
+            code = None if status == 200 else status
         else:
-            why = record.why or live.said or record.how.replace("_", " ")
-        ours = live.exchange.from_tap or record.how in ("refused", "upstream_down")
-        return "error", Fault(code=status, message=why, sender="tap" if ours else "server")
+            words = record.why or live.said or _NO_WORDS.get(record.how, "")
+            code = status if failed else record.how
+        ours = live.exchange.from_tap or record.how in _OURS
+        return "error", Fault(code=code, message=words, sender="tap" if ours else "server"), None
 
     def _ended_session(self, live: Live, t: float) -> list[Change]:
         """End the calls of a session that its client gave up, where no stream will do so."""
@@ -127,7 +146,7 @@ class Endings:
         for track in list(session.active.values()):
             origin = track.origin
             if origin is None or origin.exchange.number not in self._live:
-                self._book.settle(track, "cancelled", t)
+                self._book.settle(track, "cancelled", t, why=_SESSION_ENDED)
                 ended.append(track.call)
         return ended
 

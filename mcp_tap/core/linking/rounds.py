@@ -145,19 +145,39 @@ class Linker:
         if not pending.linked:
             pending.answered = pending.linked = True
             pending.round.echo = echo_of(pending.state, sent)
+            pending.round.claimants = []
 
-    def lost(self, retried: list[Pending]) -> None:
+    def claim(self, among: list[Pending], call: int) -> list[Pending]:
+        """Take note of a call that answers one of several rounds; give those now answered.
+
+        With as many such calls as rounds all are answered, even if nobody can say which by which.
+        """
+        for pending in among:
+            pending.round.claimants.append(call)
+        if any(len(p.round.claimants) < len(among) for p in among):
+            return []
+        for pending in among:
+            pending.answered = True
+        return among
+
+    def lost(self, retried: list[Pending], call: int) -> list[Pending]:
         """Open again what an answer without a response was for: it may be sent once more.
 
         Args:
             retried: the round it was linked to, or all rounds it may have been for.
+            call: the call the answer stands in.
+
+        Returns:
+            The rounds whose answer by one of several calls that was.
         """
         if len(retried) == 1:
             retried[0].answered = retried[0].linked = False
-            return
-        for pending in retried:
-            pending.claims -= 1
+            return []
+        claimed = [p for p in retried if call in p.round.claimants]
+        for pending in claimed:
+            pending.round.claimants.remove(call)
             pending.answered = pending.linked
+        return claimed
 
     def finish(self, track: Track) -> None:
         """Take the rounds of a call with a final result out of the running."""
@@ -263,12 +283,6 @@ class Linker:
         calls = {p.track.call.number for p in rounds}
         if len(calls) == 1:
             return Found(link, rounds[-1])
-        for pending in rounds:
-            pending.claims += 1
-        if all(p.claims >= len(rounds) for p in rounds):
-            # As many retries as rounds: all are answered, even if nobody can say which by which.
-            for pending in rounds:
-                pending.answered = True
         return Found("ambiguous", None, rounds)
 
     def _is_over(self, retry: Retry) -> bool:

@@ -122,5 +122,3 @@ class Pending(Struct, eq=False, kw_only=True):
     answered: bool = False
     """It is not open: a retry was linked to it, or as many as there were rounds may have been."""
     linked: bool = False
-    claims: int = 0
-    """Ambiguous retries that may have been for it."""

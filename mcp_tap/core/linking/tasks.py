@@ -13,6 +13,7 @@ from typing import Any
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.linking.calls import (
+    MOST_WORDS,
     Book,
     answer_ask,
     asks_of,
@@ -74,9 +75,10 @@ class Tasks:
         if track is None:
             return None
         live.track, live.poll = track, method
-        live.exchange.call = track.call.number
-        if method == spec.TASKS_UPDATE:
-            self._update(track, live, params, record)
+        if method == spec.TASKS_UPDATE and self._update(track, live, params, record):
+            live.exchange.call = track.call.number
+        else:
+            self._book.join(track, live)
         return [track.call]
 
     def response(self, live: Live, value: dict[str, Any], record: Message) -> list[Change]:
@@ -93,7 +95,7 @@ class Tasks:
             if live.poll == spec.TASKS_GET:
                 self._status(track, result, record)
             elif live.poll == spec.TASKS_CANCEL and not track.done:
-                self._book.settle(track, "cancelled", record.t)
+                self._book.settle(track, "cancelled", record.t, why="the client cancelled its task")
         return [track.call]
 
     def notice(self, live: Live, value: dict[str, Any], record: Message) -> list[Change]:
@@ -106,21 +108,23 @@ class Tasks:
         self._status(track, params, record)
         return [track.call]
 
-    def _update(self, track: Track, live: Live, params: dict[str, Any], record: Message) -> None:
+    def _update(self, track: Track, live: Live, params: dict[str, Any], record: Message) -> bool:
+        """Take answers; tell whether they began a round."""
         answers = params.get("inputResponses")
         if type(answers) is not dict or track.done:
-            return
+            return False
         answered = [key for key in answers if key in track.asked]
         for key in answered:
             answer_ask(track.asked.pop(key), answers[key], record)
         if not answered or track.asked:
-            return
+            return False
         exchange = live.exchange
-        self._book.reopen(track, exchange.t)
+        self._book.reopen(track, record.t)
         round_ = self._book.go_on(track, record, exchange.number, exchange.request_id)
         round_.answers = answers
         round_.conn, round_.size = exchange.conn, exchange.size
         live.round = round_
+        return True
 
     def _status(self, track: Track, task: dict[str, Any], record: Message) -> None:
         if track.done:
@@ -141,7 +145,9 @@ class Tasks:
             self._book.settle(track, "error", record.t)
         elif status == "cancelled":
             self._end(track, record, None)
-            self._book.settle(track, "cancelled", record.t)
+            words = task.get("statusMessage")
+            why = words[:MOST_WORDS] if type(words) is str and words else "its task was cancelled"
+            self._book.settle(track, "cancelled", record.t, why=why)
         elif status == "working" and track.call.outcome in ("waiting", "error"):
             track.call.rounds[-1].fault = None
             self._book.reopen(track, record.t)

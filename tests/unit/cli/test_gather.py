@@ -98,3 +98,17 @@ def test_an_answer_on_another_exchange_belongs_to_the_call_that_asked(number):
     shelf.keep(Message(seq=13, t=0, sender="server", exchange=7, text="not ours"))
     call = b.call(number, rounds=[b.round_(1, 0, 1, exchange=1, asks=[ask])])
     assert list(shelf.texts(call)) == ["the ask", "the answer"]
+
+
+def test_exchanges_beside_its_rounds_belong_to_a_call():
+    from tests import builders as b
+
+    shelf = Shelf()
+    for exchange in (1, 2, 3):
+        text = f"of {exchange}"
+        shelf.keep(Message(seq=exchange, t=0, sender="server", exchange=exchange, text=text))
+    call = b.call(1, rounds=[b.round_(1, 0, 1, exchange=1)], other_exchanges=[3])
+    assert list(shelf.texts(call)) == ["of 1", "of 3"]
+    shelf.release(call)
+    assert list(shelf.texts(b.exchange(number=2))) == ["of 2"]
+    assert list(shelf.texts(b.exchange(number=3))) == []

@@ -36,7 +36,7 @@ def test_a_run_that_is_over_is_told_as_text_to_its_end(tmp_path, capsys):
     assert run(["watch", str(path), "--ascii"]) == 0
     out, err = capsys.readouterr()
     assert "asks the client" in out
-    assert "x -32602: Unknown tool: exprt (said the server)" in out
+    assert "x -32602: Unknown tool: exprt" in out
     assert "\x1b" not in out
     assert err == ""
 

@@ -12,6 +12,7 @@ from mcp_tap.core.records import (
     HttpResponse,
     Mask,
     Message,
+    Noise,
     Sse,
 )
 from mcp_tap.core.text import fingerprint, short_print
@@ -125,6 +126,13 @@ def test_other_text_keeps_its_lines_and_other_bytes_are_spelled_out():
 def test_too_deep_json_is_shown_as_it_came():
     deep = "[" * 900 + "]" * 900
     assert len(lines([Message(seq=1, t=0, sender="client", text=deep)], raw=False)) >= 2
+
+
+def test_an_event_without_data_is_called_that_and_other_noise_is_noise():
+    priming = Noise(seq=1, t=0, sender="server", text="", sse=Sse(id="5", retry="500"))
+    assert lines([priming], raw=False) == ["00.000  server  empty event, SSE id 5 retry 500"]
+    comment = Noise(seq=1, t=0, sender="server", text=": ping")
+    assert lines([comment], raw=False) == ["00.000  server noise  6 B", "  : ping"]
 
 
 def test_decisions_of_the_tap_are_told():

@@ -54,11 +54,13 @@ def test_what_is_waited_for_stands_below():
 
 def test_an_error_a_cancelled_call_and_several_asks_are_told():
     assert texts(lane_rows(b.failed(), LOOK, now=23.0))[-1] == (
-        " 16.009   |<-- error ----+--------------|  -32602: Unknown tool: exprt (said the server)"
+        " 16.009   |<-- error ----+--------------|  -32602: Unknown tool: exprt"
     )
     gone = b.call(1, outcome="cancelled")
     gone.rounds[0].result_type = None
     assert "<-- cancelled" in texts(lane_rows(gone, LOOK, now=23.0))[-1]
+    gone.why = "the client left"
+    assert ": the client left" in texts(lane_rows(gone, LOOK, now=23.0))[-1]
     call = b.booking()
     call.rounds[1].asks.append(b.ask("meal", kind="url"))
     assert [row[41:] for row in texts(lane_rows(call, LOOK, now=23.0))[-3:-1]] == [

@@ -23,7 +23,7 @@ def test_each_depth_adds_to_the_one_before(depth, count):
 
 def test_a_fault_is_told_at_every_depth():
     rows = [text_of(row) for row in call_rows(b.failed(), LOOK, 0, now=None)]
-    assert rows[1] == "               x -32602: Unknown tool: exprt (said the server)"
+    assert rows[1] == "               x -32602: Unknown tool: exprt"
 
 
 def test_a_fault_in_the_middle_of_a_call_stands_below_its_round():
@@ -31,9 +31,24 @@ def test_a_fault_in_the_middle_of_a_call_stands_below_its_round():
     call.rounds[1].fault = Fault(code=-32602, message="Invalid or expired requestState")
     rows = [text_of(row) for row in call_rows(call, LOOK, 1, now=None)]
     at = next(i for i, row in enumerate(rows) if row.strip().startswith("r2"))
-    words = "x -32602: Invalid or expired requestState (said the server)"
+    words = "x -32602: Invalid or expired requestState"
     assert rows[at + 1] == " " * 19 + words
     assert sum(words in row for row in rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "why", "told"),
+    [
+        ("client_gone", None, "/ the client left"),
+        ("shutdown", "the tap stopped", "/ the tap stopped"),
+        ("upstream_cut", "it broke off", "x it broke off"),
+        ("tap_failed", "KeyError: 'x'", "x a fault of mcp-tap: KeyError: 'x'"),
+        ("tap_failed", None, "x a fault of mcp-tap"),
+    ],
+)
+def test_an_exchange_says_why_it_did_not_end_well(how, why, told):
+    rows = exchange_rows(b.exchange(how=how, why=why), LOOK, 0, now=None)
+    assert [text_of(r).strip() for r in rows][1:] == [told]
 
 
 def test_an_exchange_says_what_went_wrong_and_shows_its_records():

@@ -40,6 +40,7 @@ def test_a_call_is_told_with_its_rounds():
         "client": "demo-client/1.0",
         "server": "billing",
         "outcome": "ok",
+        "why": None,
         "task": None,
         "started_ms": 7218.0,
         "duration_ms": 6120.0,
@@ -48,6 +49,7 @@ def test_a_call_is_told_with_its_rounds():
         "tap_ms": 0.0,
         "fault": None,
         "dropped": 0,
+        "other_exchanges": [],
     }
     assert [(r["round"], r["exchange"], r["request_id"], r["link"]) for r in doc["rounds"]] == [
         (1, 20, 7, "none"),

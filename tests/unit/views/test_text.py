@@ -59,7 +59,7 @@ def test_a_call_is_told_when_it_asks_when_it_is_answered_and_when_it_ends():
 
 
 def test_faults_are_told_and_streams_when_they_open():
-    assert told([b.failed()])[1] == "               x -32602: Unknown tool: exprt (said the server)"
+    assert told([b.failed()])[1] == "               x -32602: Unknown tool: exprt"
     stream = b.stream()
     assert told([stream, stream]) == [
         "12:04:17    19 subscriptions/listen              ===     open             6s"

@@ -102,6 +102,8 @@ def test_asks_have_their_answers_below():
     ]
     call.end = 99.0
     assert "never answered" in texts(ask_rows(call, call.rounds[1]))[1]
+    call.outcome, call.rounds[1].claimants = "unlinked", [19, 20]
+    assert "answered by #19 or #20" in texts(ask_rows(call, call.rounds[1]))[1]
 
 
 def test_a_call_that_asks_is_shown_as_it_stood_then():
@@ -113,9 +115,7 @@ def test_a_call_that_asks_is_shown_as_it_stood_then():
 
 
 def test_faults_and_who_is_waited_for_are_said():
-    assert texts(fault_rows(b.failed())) == [
-        "               x -32602: Unknown tool: exprt (said the server)"
-    ]
+    assert texts(fault_rows(b.failed())) == ["               x -32602: Unknown tool: exprt"]
     assert texts(fault_rows(b.booking())) == [
         "               _ waiting for the client to answer seat"
     ]
@@ -123,7 +123,34 @@ def test_faults_and_who_is_waited_for_are_said():
     lost = b.call(1, outcome="unlinked")
     assert texts(fault_rows(lost)) == ["               _ a retry of no call that is known"]
     lost.rounds[0].candidates = [3, 5]
-    assert "#3 or #5" in texts(fault_rows(lost))[0]
+    assert texts(fault_rows(lost)) == [
+        "               _ it may continue #3 or #5; nothing tells which"
+    ]
+
+
+def test_a_call_with_one_of_several_answers_says_which_they_are():
+    call = b.booking()
+    call.rounds[-1].claimants = [19]
+    assert texts(fault_rows(call)) == [
+        "               _ waiting for the client to answer seat, unless #19 did"
+    ]
+    call.outcome, call.end, call.rounds[-1].claimants = "unlinked", 20.0, [19, 20]
+    assert texts(fault_rows(call)) == [
+        "               _ answered by #19 or #20; nothing tells which"
+    ]
+    call.rounds[0].candidates = [14, 15]
+    assert [t.strip() for t in texts(fault_rows(call))] == [
+        "_ it may continue #14 or #15; nothing tells which",
+        "_ answered by #19 or #20; nothing tells which",
+    ]
+
+
+@pytest.mark.parametrize("fault", [None, Fault(code=-32800, message="Request cancelled")])
+def test_a_cancelled_call_has_one_sign_and_says_why(fault):
+    call = b.call(1, outcome="cancelled", fault=fault, why="the client left \x1b")
+    assert " / " in text_of(call_row(call, LOOK))
+    told = ["/ the client left \\x1b"] + (["/ -32800: Request cancelled"] if fault else [])
+    assert [t.strip() for t in texts(fault_rows(call))] == told
 
 
 def test_rows_use_known_styles_and_hold_nothing_a_terminal_obeys():

@@ -12,6 +12,7 @@ from mcp_tap.views.words import (
     duration,
     fault_words,
     marks,
+    numbers,
     request_id,
     split,
     state,
@@ -35,6 +36,7 @@ def many(count):
         (b.stream(), "==="),
         (b.call(1, end=None, outcome="open"), "."),
         (b.call(1, outcome="cancelled"), "/"),
+        (b.call(1, outcome="cancelled", fault=Fault(code=-32800, message="")), "/"),
         (many(4), "?-?-?-*"),
         (many(9), "7?-?-*"),
     ],
@@ -61,7 +63,7 @@ def test_lines_are_drawn_with_line_glyphs():
         (b.booking(), "waiting client"),
         (b.call(1, outcome="error"), "error"),
         (b.call(1, outcome="error", fault=Fault(code="upstream_down", message="")),
-         "upstream_down"),
+         "upstream down"),
         (b.call(1, outcome="error", fault=Fault(code="much_too_long_a_word", message="")),
          "much_too_lon.."),
         (b.call(1, outcome="error", fault=Fault(code="\x1b[2J", message="")), "error \\x1b[2J"),
@@ -88,7 +90,7 @@ def test_names_from_the_wire_are_harmless():
     call = b.call(1, "\x1b]0;x\x07", method="tools/\ncall")
     assert title(call) == "tools/\\ncall \\x1b]0;x\\x07"
     assert ask_label(b.ask("k\x1b")) == "k\\x1b (form)"
-    assert fault_words(Fault(code="\x9b", message="\r")) == "\\x9b: \\r (said the server)"
+    assert fault_words(Fault(code="\x9b", message="\r")) == "\\x9b: \\r"
     assert request_id("\x1b") == '"\\x1b"'
 
 
@@ -130,6 +132,42 @@ def test_an_ask_of_no_known_kind_shows_its_method():
 )  # fmt: skip
 def test_an_answer_says_what_by_whom_and_how_soon(ask, words):
     assert answer_words(ask) == words
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
+    [
+        (Fault(code=-32602, message="no"), 200, "-32602: no"),
+        (Fault(code=-32602, message=""), 200, "-32602"),
+        (Fault(code=401, message="who?"), 401, "HTTP 401: who?"),
+        (Fault(code=401, message="who?"), 200, "401: who?"),
+        (Fault(code=None, message="no response"), 200, "no response"),
+        (Fault(code="upstream_cut", message="it broke off"), 200, "it broke off"),
+        (Fault(code=-32603, message="mcp-tap: no server", sender="tap"), 502,
+         "-32603, by mcp-tap: no server"),
+        (Fault(code=403, message="foreign Host", sender="tap"), 403,
+         "HTTP 403, by mcp-tap: foreign Host"),
+        (Fault(code="tap_failed", message="a fault of mcp-tap: KeyError: 'x'", sender="tap"), None,
+         "a fault of mcp-tap: KeyError: 'x'"),
+        (Fault(code="tap_failed", message="a fault of mcp-tap", sender="tap"), None,
+         "a fault of mcp-tap"),
+    ],
+)  # fmt: skip
+def test_a_fault_names_its_sender_only_where_that_is_the_tap(fault, status, words):
+    assert fault_words(fault, status) == words
+
+
+@pytest.mark.parametrize(
+    ("calls", "words"),
+    [
+        ([3], "#3"),
+        ([3, 5], "#3 or #5"),
+        ([3, 5, 7], "#3, #5 or #7"),
+        ([1, 2, 3, 4, 5, 6, 7, 8], "#1, #2, #3, #4, #5, #6 or 2 more"),
+    ],
+)
+def test_calls_of_which_one_is_meant_are_listed_with_or(calls, words):
+    assert numbers(calls) == words
 
 
 def test_it_is_said_who_has_to_act():

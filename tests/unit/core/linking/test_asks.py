@@ -181,6 +181,7 @@ def test_a_broken_stream_is_taken_up_and_its_response_ends_the_call():
     assert (one.outcome, shape(one)) == ("ok", ["?", "*"])
     assert one.rounds[0].logs == 2
     assert get not in talk.loose
+    assert one.other_exchanges == [get, get + 1]
 
 
 def test_a_stream_the_network_broke_reopens_its_call_when_taken_up():
@@ -190,9 +191,9 @@ def test_a_stream_the_network_broke_reopens_its_call_when_taken_up():
     talk.event(n, {"jsonrpc": "2.0", "method": "notifications/message"}, "1")
     talk.close(n, "client_gone")
     one = talk.calls[2]
-    assert one.outcome == "cancelled"
+    assert (one.outcome, one.why) == ("cancelled", "the client left")
     get = talk.open("GET", in_session(**{"last-event-id": "1"}))
-    assert one.outcome == "open"
+    assert (one.outcome, one.why) == ("open", None)
     talk.event(get, done())
     assert one.outcome == "ok"
     assert abs(one.server_s + one.client_s - one.duration()) < 1e-6

@@ -133,3 +133,30 @@ def test_a_call_of_very_many_rounds_keeps_the_first_and_the_newest():
     assert len(one.rounds) == MOST_ROUNDS
     assert one.dropped == 6
     assert (one.rounds[0].number, one.rounds[-1].number) == (1, MOST_ROUNDS + 6)
+
+
+def test_calls_and_rounds_begin_with_their_message_so_numbers_are_in_order_of_time():
+    talk = Talk()
+    slow, quick = talk.open(), talk.open()
+    talk.bodies[slow], talk.bodies[quick] = call(1), call(2)
+    talk.say(quick, "client", call(2))
+    talk.say(slow, "client", call(1))
+    for n in (slow, quick):
+        talk.result(n)
+    first, second = talk.calls[1], talk.calls[2]
+    assert [c.rounds[0].exchange for c in (first, second)] == [quick, slow]
+    assert first.t < second.t
+    for one in (first, second):
+        (only,) = one.rounds
+        assert (one.t, one.end) == (only.t, only.end)
+        assert one.server_s == pytest.approx(one.duration())
+
+
+def test_exchanges_beside_its_rounds_are_noted_within_bounds():
+    talk = Talk()
+    talk.ask(talk.post(call(1)), "q", state="s")
+    book, track = talk.pipeline._correlator._book, talk.pipeline._correlator._linker.tracks()[0]
+    live = talk.pipeline._correlator._live
+    for _ in range(MOST_ROUNDS + 5):
+        book.join(track, live[talk.open("GET")])
+    assert len(talk.the_call().other_exchanges) == MOST_ROUNDS

@@ -8,20 +8,24 @@ from tests.wire_samples import load
 
 
 @pytest.mark.parametrize(
-    ("how", "status", "outcome", "code"),
+    ("how", "status", "outcome", "code", "sender"),
     [
-        ("client_gone", None, "cancelled", None),
-        ("shutdown", None, "cancelled", None),
-        ("complete", 200, "error", 200),
-        ("complete", 307, "error", 307),
-        ("complete", 503, "error", 503),
-        ("upstream_cut", 200, "error", 200),
-        ("upstream_down", None, "error", None),
-        ("timeout", None, "error", None),
-        ("refused", 403, "error", 403),
+        ("client_gone", None, "cancelled", None, None),
+        ("shutdown", None, "cancelled", None, None),
+        ("complete", 200, "error", None, "server"),
+        ("complete", 202, "error", 202, "server"),
+        ("complete", 307, "error", 307, "server"),
+        ("complete", 503, "error", 503, "server"),
+        ("upstream_cut", 200, "error", "upstream_cut", "server"),
+        ("upstream_cut", None, "error", "upstream_cut", "server"),
+        ("upstream_down", None, "error", "upstream_down", "tap"),
+        ("timeout", None, "error", "timeout", "server"),
+        ("refused", 403, "error", 403, "tap"),
+        ("tap_failed", None, "error", "tap_failed", "tap"),
+        ("tap_failed", 200, "error", "tap_failed", "tap"),
     ],
 )
-def test_calls_without_a_response_end_as_their_exchange_did(how, status, outcome, code):
+def test_calls_without_a_response_end_as_their_exchange_did(how, status, outcome, code, sender):
     talk = Talk()
     n = talk.post(call(1))
     if status is not None:
@@ -30,7 +34,27 @@ def test_calls_without_a_response_end_as_their_exchange_did(how, status, outcome
     one = talk.the_call()
     assert (one.outcome, one.end) == (outcome, talk.t)
     assert (one.fault.code if one.fault else None) == code
+    assert (one.fault.sender if one.fault else None) == sender
+    assert bool(one.fault and one.fault.message) == (outcome == "error")
     assert talk.last == [one]
+
+
+@pytest.mark.parametrize(
+    ("how", "given", "why"),
+    [
+        ("client_gone", None, "the client left"),
+        (
+            "client_gone",
+            "the client's body is framed wrongly",
+            "the client's body is framed wrongly",
+        ),
+        ("shutdown", None, "the tap was stopped"),
+    ],
+)
+def test_a_call_that_nobody_wants_any_more_says_why(how, given, why):
+    talk = Talk()
+    talk.close(talk.post(call(1)), how, why=given)
+    assert (talk.the_call().why, talk.the_call().fault) == (why, None)
 
 
 def test_an_error_page_says_why():

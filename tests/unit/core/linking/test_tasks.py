@@ -41,6 +41,7 @@ def test_a_task_is_one_call_that_ends_with_its_terminal_status():
     assert talk.loose == {}
     assert one.rounds[0].result_type == "task"
     assert one.task_seq is not None
+    assert (one.rounds[0].exchange, one.other_exchanges) == (1, [2, 3])
     assert abs(one.server_s - one.duration()) < 1e-6
 
 
@@ -53,6 +54,7 @@ def test_asks_of_a_task_are_answered_by_updates_and_each_set_is_a_round():
     assert [a.key for a in one.rounds[0].asks] == ["name"]
     n = update(talk, 4, "name")
     assert (one.outcome, one.rounds[1].exchange, one.rounds[1].link) == ("open", n, "keys")
+    assert n not in one.other_exchanges
     poll(talk, 5, "working")
     poll(talk, 6, "input_required", **asking("day"))
     update(talk, 7, "day")
