@@ -77,10 +77,11 @@ class CaptureFile:
         """The part that is being written."""
         return self.parts[-1]
 
-    def append(self, data: bytes) -> tuple[int, OSError | None]:
+    def append(self, data: bytes, lines: int | None = None) -> tuple[int, OSError | None]:
         """Append whole lines; tell how many bytes of them stand in the file, and what went wrong.
 
-        The number is always that of whole lines: what follows it can be handed in again.
+        The number is always that of whole lines: what follows it can be handed in again.  Whoever
+        knows how many `lines` there are spares the interpreter the counting.
         """
         if self._half and (error := self._close_fragment()):
             return 0, error
@@ -88,7 +89,8 @@ class CaptureFile:
         whole = done if failure is None else data.rfind(b"\n", 0, done) + 1
         if whole:
             self.size += whole
-            self.lines += data.count(b"\n", 0, whole)
+            known = lines if whole == len(data) else None
+            self.lines += data.count(b"\n", 0, whole) if known is None else known
             self._spot = _spot(data[data.rfind(b"\n", 0, whole - 1) + 1 : whole])
         if done > whole:
             self._half = True

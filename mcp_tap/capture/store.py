@@ -38,6 +38,7 @@ FRESH = 60.0
 
 _TAIL = 64 << 10
 _LONGEST = 64 << 20
+_RUN_ID = re.compile(r"\d{8}T\d{6}(-[A-Za-z0-9_-]+)?-[0-9a-f]{4}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -81,17 +82,29 @@ def home() -> Path:
     return user_state_path("mcp-tap", appauthor=False)
 
 
-def new_path(label: str | None, started: datetime | str) -> Path:
-    """Name a file for a new run: `20260728T120401-billing-7f3a.jsonl`, times in UTC."""
+def new_run_id(label: str | None, started: datetime | str) -> str:
+    """Make an id for a new run: `20260728T120401-billing-7f3a`, times in UTC."""
     when = started if isinstance(started, datetime) else datetime.fromisoformat(started)
     stamp = when.astimezone(UTC).strftime("%Y%m%dT%H%M%S")
     words = _UNSAFE.sub("-", label or "").strip("-")[:40].rstrip("-")
+    return "-".join(filter(None, (stamp, words, secrets.token_hex(2))))
+
+
+def run_id_for(path: Path | None, label: str | None, started: datetime | str) -> str:
+    """Give the id of a run that is recorded to `path`: its name where that is an id, else a new one.
+
+    `-w run.jsonl` names a file, and so would every run recorded that way.
+    """
+    name = "" if path is None else _run_id(path)
+    return name if _RUN_ID.fullmatch(name) else new_run_id(label, started)
+
+
+def new_path(label: str | None, started: datetime | str) -> Path:
+    """Name a file for a new run after its id."""
     folder = home()
-    while True:
-        names = (stamp, words, secrets.token_hex(2))
-        path = folder / ("-".join(filter(None, names)) + ".jsonl")
-        if not path.exists():
-            return path
+    while (path := folder / f"{new_run_id(label, started)}.jsonl").exists():
+        pass
+    return path
 
 
 def find(spec: str | None) -> Path:
@@ -116,6 +129,7 @@ def find(spec: str | None) -> Path:
     if path.name == spec:
         ids = {_run_id(entry): entry for entry in _first_parts(folder)}
         hits = [spec] if spec in ids else [name for name in ids if _abbreviates(spec, name)]
+        hits = hits or [name for name in ids if _abbreviates(spec, _recorded_id(ids[name]))]
         if len(hits) == 1:
             return ids[hits[0]]
         if hits:
@@ -276,6 +290,16 @@ def _first_parts(folder: Path) -> list[Path]:
 
 def _run_id(path: Path) -> str:
     return plain_name(path.name).removesuffix(".jsonl")
+
+
+def _recorded_id(path: Path) -> str:
+    """Give the id in the header of a file that has a name of its own; empty where there is none."""
+    if _RUN_ID.fullmatch(_run_id(path)):
+        return ""
+    try:
+        return header_of(path).run
+    except (CaptureError, FileNotFoundError):
+        return ""
 
 
 def _abbreviates(spec: str, run: str) -> bool:

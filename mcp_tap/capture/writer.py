@@ -71,6 +71,8 @@ class CaptureWriter:
         """Lines that were handed over; under the lock, as both threads get at it."""
         self._rest = b""
         """Lines the writing thread has taken and not written yet."""
+        self._count: int | None = 0
+        """How many lines those are, where that is known."""
         self._taken = 0
         self._settled = 0
         self._lost_queueing = 0
@@ -186,8 +188,10 @@ class CaptureWriter:
         try:
             self._mend()
             while self._rest or self._lines:
-                whole, failure = self._file.append(self._next_lines())
-                self._rest = self._rest[whole:]
+                data = self._next_lines()
+                count = self._count if data is self._rest else None
+                whole, failure = self._file.append(data, count)
+                self._rest, self._count = self._rest[whole:], None
                 self._settled += whole
                 if failure is not None:
                     raise failure
@@ -205,6 +209,7 @@ class CaptureWriter:
         if not self._rest:
             with self._lock:
                 lines, self._lines = self._lines, []
+            self._count = len(lines)
             lines.append(b"")
             self._rest = b"\n".join(lines)
         rest, file = self._rest, self._file

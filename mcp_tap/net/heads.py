@@ -33,6 +33,7 @@ class Fields:
     __slots__ = (
         "_after",
         "_before",
+        "allowed",
         "chunked",
         "content_type",
         "encoding",
@@ -60,6 +61,8 @@ class Fields:
         self.origins = 0
         self.length_at: int | None = None
         """Index of Content-Length."""
+        self.allowed = False
+        """The guard has let this block pass."""
         self.shown: Any = None
         """A note of whoever records the block, to be spared a second look."""
         before: list[bytes] = []

@@ -31,6 +31,24 @@ WAITING_BODY = 256 << 10
 class HttpExchange:
     """A request and its response.  Implements `net.sink.ResponseSink`."""
 
+    # How an exchange begins; on the class, since most of it stays so for most exchanges.
+    keep_alive = True
+    request_done = False
+    responding = False
+    done = False
+    started = False
+    _upstream: UpstreamConnection | None = None
+    _connecting: asyncio.Task[None] | None = None
+    _waiting_size = 0
+    _kept_size = 0
+    _reply: Reply | None = None
+    _reply_how: How = "refused"
+    _out_chunked = False
+    _sent: float | None = None
+    _first_byte: float | None = None
+    _held = 0.0
+    _asked_at = 0.0
+
     def __init__(  # noqa: PLR0917 (one per request: keywords cost)
         self,
         client: ClientConnection,
@@ -46,27 +64,11 @@ class HttpExchange:
         number = tap.next_exchange()
         self.tape = Tape(number, client.number, client.peer, method, target, version, head)
         self.chunked = head.fields.chunked
-        self.keep_alive = True
-        self.request_done = False
-        self.responding = False
-        self.done = False
-        self.started = False
-        self._upstream: UpstreamConnection | None = None
-        self._connecting: asyncio.Task[None] | None = None
         self._up: list[bytes] = []
         self._waiting: list[bytes] = []
-        self._waiting_size = 0
         self._kept: list[bytes] = []
-        self._kept_size = 0
-        self._reply: Reply | None = None
-        self._reply_how: How = "refused"
         self._out: list[bytes] = []
         self._pieces: list[bytes] = []
-        self._out_chunked = False
-        self._sent: float | None = None
-        self._first_byte: float | None = None
-        self._held = 0.0
-        self._asked_at = 0.0
         if body is None:
             tap.report(tap.recording.request_head, self.tape, tap.t)
         else:
@@ -80,9 +82,12 @@ class HttpExchange:
         """Begin to forward: this exchange is the first of its connection that is not done."""
         self.started = True
         if self._reply is None:
-            refusal = self.tap.guard.refusal(self.tape.head.fields)
-            if refusal is not None:
-                self.refuse(403, "foreign-host", refusal)
+            fields = self.tape.head.fields
+            if not fields.allowed:
+                refusal = self.tap.guard.refusal(fields)
+                fields.allowed = refusal is None
+                if refusal is not None:
+                    self.refuse(403, "foreign-host", refusal)
         if self._reply is not None:
             self._answer_if_due(at_once=self.tape.head.fields.expect)
             return

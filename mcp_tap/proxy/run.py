@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, Literal, Protocol
 
 from mcp_tap import __version__
+from mcp_tap.capture.store import run_id_for
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import FORMAT, Footer, Header
@@ -121,7 +122,7 @@ class HttpRun:
             t=0.0,
             format=FORMAT,
             tool=f"mcp-tap/{__version__}",
-            run=self.capture.stem if self.capture else "unrecorded",
+            run=run_id_for(self.capture, settings.label, wall),
             started=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             transport="http",
             upstream=target.url,
