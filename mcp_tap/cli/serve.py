@@ -40,6 +40,7 @@ from mcp_tap.views.base import Stats
 COLLECT_AFTER = 20_000
 """New containers between two looks of the garbage collector: an exchange makes some dozens, and
 hardly any of them is garbage that reference counts do not find."""
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 GRACE = 1.0
 """Seconds a child has between the signal passed on to it and its end by force."""
 
@@ -190,6 +191,11 @@ async def _serve(job: Job, out: Output) -> int:
             _write_ready(Path(job.ready_file), run.url, capture)
         if job.view != "console":  # which says it in its first line, on this same terminal
             out.say(f"mcp-tap  {run.url} -> {settings.upstream}\n         recording {capture}")
+            if settings.host in _EVERYWHERE and not settings.allow_host:
+                out.say(
+                    "         listening on all addresses; clients that dial another name than"
+                    " localhost need --allow-host NAME"
+                )
         if job.child is None:
             await ending.wait()
         else:

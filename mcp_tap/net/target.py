@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from urllib.parse import SplitResult, urlsplit
 
@@ -101,6 +102,9 @@ def _authority(parts: SplitResult) -> str:
 
 def _suggestion(url: str) -> str | None:
     rest = _without_user(url.partition("://")[2] or url)
+    port = re.fullmatch(r":?(\d{1,5})(/.*)?", rest, re.ASCII)
+    if port:
+        return f"http://localhost:{port[1]}{port[2] or '/mcp'}"
     return f"http://{rest}" if rest and not rest.startswith(("/", "-")) else None
 
 

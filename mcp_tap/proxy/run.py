@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import secrets
+import socket
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, Protocol
@@ -84,6 +87,7 @@ class HttpRun:
         self._ticker: asyncio.TimerHandle | None = None
         self.capture = capture
         self.url = ""
+        """Where clients on this machine reach the tap."""
         self.port = 0
         self.header: Header | None = None
 
@@ -116,7 +120,7 @@ class HttpRun:
         guard = Guard(hosts=[*settings.allow_host, settings.host], origins=settings.allow_origin)
         self._server = await self._listen(loop)
         self.port = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://{_bracketed(settings.host)}:{self.port}{target.path}"
+        self.url = f"http://{_bracketed(_dialled(settings.host))}:{self.port}{target.path}"
         self.header = Header(
             seq=0,
             t=0.0,
@@ -126,7 +130,7 @@ class HttpRun:
             started=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             transport="http",
             upstream=target.url,
-            listen=self.url,
+            listen=f"http://{_bracketed(settings.host)}:{self.port}{target.path}",
             label=settings.label,
             redaction=[*(["default"] if settings.default_redaction else []), *settings.redact],
             max_body=settings.max_body,
@@ -223,7 +227,7 @@ class HttpRun:
                     f"{_bracketed(settings.host)}:{settings.port + 2}, or port 0 for any free one",
                 ) from None
             raise UsageError(
-                "cannot-listen", f"cannot listen on {place}", why=error.strerror or str(error)
+                "cannot-listen", f"cannot listen on {place}", why=_os_words(error)
             ) from None
 
     def _client(self) -> ClientConnection:
@@ -245,6 +249,24 @@ class HttpRun:
 
 def _forget(*facts: Any) -> None:
     """Record nothing."""
+
+
+def _dialled(host: str) -> str:
+    """Name an address to connect to where one listens on all of them."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if not address.is_unspecified:
+        return host
+    return "127.0.0.1" if address.version == 4 else "::1"
+
+
+def _os_words(error: OSError) -> str:
+    """Give the system's own words for why; the event loop repeats the address around them."""
+    if error.errno is None or isinstance(error, socket.gaierror):
+        return (error.strerror or str(error)).lower()
+    return os.strerror(error.errno).lower()
 
 
 def _bracketed(host: str) -> str:

@@ -297,6 +297,14 @@ async def test_taken_port_is_answered_with_a_free_one(tap):
     assert not Path("run.jsonl").exists()
 
 
+async def test_a_tap_on_all_addresses_tells_one_that_can_be_dialled(tap):
+    running = await tap("http://127.0.0.1:9/mcp", listen="0.0.0.0:0", more=["-w", "run.jsonl"])
+    ready = await running.started()
+    assert ready["url"].startswith("http://127.0.0.1:")
+    _, _, err = await running.end(signal.SIGTERM)
+    assert "--allow-host" in err
+
+
 async def test_ready_file_of_an_earlier_run_is_taken_away_at_once(tap, tmp_path):
     (tmp_path / "ready.json").write_text('{"url":"http://127.0.0.1:1/mcp"}\n')
     with socket.socket() as taken:

@@ -129,6 +129,24 @@ async def test_a_taken_port_is_told_with_a_way_out(tmp_path):
         assert not capture.exists()
 
 
+@pytest.mark.parametrize(("host", "dialled"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
+async def test_a_tap_on_all_addresses_names_one_that_can_be_dialled(tmp_path, host, dialled):
+    settings = TapSettings(upstream="http://127.0.0.1:1/mcp", port=0, host=host)
+    view = Looker()
+    run = HttpRun(settings, capture=None, view=view)
+    try:
+        await run.start()
+    except UsageError as error:
+        assert host == "::", error  # a machine may have no IPv6
+        pytest.skip(str(error))
+    try:
+        assert run.url == f"http://{dialled}:{run.port}/mcp"
+        bound = f"[{host}]" if ":" in host else host
+        assert view.header.listen == f"http://{bound}:{run.port}/mcp"
+    finally:
+        await run.stop()
+
+
 @pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
 async def test_an_address_that_is_not_ours_is_told(tmp_path, host):
     settings = TapSettings(upstream="http://127.0.0.1:1/mcp", port=0, host=host)
@@ -136,6 +154,7 @@ async def test_an_address_that_is_not_ours_is_told(tmp_path, host):
         await HttpRun(settings, capture=None, view=Looker()).start()
     assert caught.value.code == "cannot-listen"
     assert host in caught.value.what
+    assert host not in caught.value.why
 
 
 async def test_a_capture_that_cannot_be_written_is_told_and_the_port_is_free_again(tmp_path):

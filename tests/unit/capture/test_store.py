@@ -57,6 +57,27 @@ def test_no_label_leads_out_of_the_folder_or_makes_an_odd_name(folder, label):
     assert len(path.name) < 80
 
 
+@pytest.mark.parametrize("name", ["20260728T120401-billing-7f3a", "20260728T120401-7f3a"])
+def test_a_run_recorded_to_a_file_named_by_an_id_has_that_id(tmp_path, name):
+    for suffix in (".jsonl", ".jsonl.gz"):
+        assert store.run_id_for(tmp_path / (name + suffix), "other", NOW) == name
+
+
+def test_runs_recorded_to_one_name_have_ids_of_their_own(tmp_path):
+    ids = {store.run_id_for(tmp_path / "run.jsonl", "billing", NOW) for _ in range(8)}
+    assert len(ids) > 1
+    assert all(re.fullmatch(r"20260801T000000-billing-[0-9a-f]{4}", each) for each in ids)
+    assert re.fullmatch(r"20260801T000000-[0-9a-f]{4}", store.run_id_for(None, None, NOW))
+
+
+def test_a_file_with_a_name_of_its_own_is_found_by_its_recorded_id_too(folder):
+    path = write_run(folder / "nightly.jsonl", run="20260728T120401-billing-7f3a")
+    write_run(folder / "other.jsonl", run="20260729T120401-billing-11aa")
+    (folder / "broken.jsonl").write_text("no capture")
+    for spec in ("nightly", "20260728T120401-billing-7f3a", "7f3a"):
+        assert store.find(spec) == path
+
+
 def test_the_newest_is_the_run_started_last_whatever_its_name(folder):
     write_run(folder / "z.jsonl", started=day(1))
     write_run(folder / "a.jsonl", started=day(3))

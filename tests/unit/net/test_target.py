@@ -53,6 +53,10 @@ def test_loopback_upstreams_are_known(url, local):
     [
         ("", "http://HOST:PORT"),
         ("localhost:3000/mcp", "http://localhost:3000/mcp"),
+        ("3000", "http://localhost:3000/mcp"),
+        (":3000", "http://localhost:3000/mcp"),
+        ("3000/api/", "http://localhost:3000/api/"),
+        ("127.0.0.1:3000", "http://127.0.0.1:3000"),
         ("ftp://h/x", "http://h/x"),
         ("htp://h/x", "http://h/x"),
         ("http://", "http://HOST:PORT"),

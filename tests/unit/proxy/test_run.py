@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from mcp_tap.core.records import FORMAT
@@ -50,7 +52,8 @@ async def test_the_header_says_what_is_done(tmp_path):
     settings = {"label": "billing", "redact": ["key:pin"], "max_body": 5000}
     async with tapped(pong, tmp_path, **settings) as rig:
         header = rig.view.header
-        assert (header.format, header.transport, header.run) == (FORMAT, "http", "run")
+        assert (header.format, header.transport) == (FORMAT, "http")
+        assert re.fullmatch(r"\d{8}T\d{6}-billing-[0-9a-f]{4}", header.run)
         assert (header.label, header.redaction) == ("billing", ["default", "key:pin"])
         assert header.max_body == 5000
         assert header.tool.startswith("mcp-tap/")
@@ -79,5 +82,5 @@ async def test_a_view_that_raises_at_the_end_does_not_cost_the_footer(tmp_path):
         with pytest.raises(LookupError):
             await rig.stop()
         assert rig.view.closed
-        assert rig.reader().header.run == "run"
+        assert rig.reader().header == rig.view.header
         assert len(rig.closed()) == 1
