@@ -6,9 +6,9 @@ a test reads as what the peers did: `n = talk.post(...)`, `talk.reply(n, ...)`.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-import orjson
 from msgspec import Raw
 
 from mcp_tap.core.model import Call, Exchange
@@ -29,6 +29,10 @@ NOTHING = Digest(bytes=0, sha256="")
 STATELESS = "2026-07-28"
 SESSION = "2025-11-25"
 FORM = {"method": "elicitation/create", "params": {"mode": "form", "message": "Which?"}}
+
+
+def packed(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class Talk:
@@ -87,7 +91,7 @@ class Talk:
         return self.exchanges
 
     def say(self, exchange: int | None, sender: str, value: Any, **facts: Any) -> None:
-        body = value if isinstance(value, Raw) else Raw(orjson.dumps(value))
+        body = value if isinstance(value, Raw) else Raw(packed(value))
         self.feed(Message, exchange=exchange, sender=sender, body=body, **facts)
 
     def post(self, value: Any, headers: dict[str, str] | None = None, **options: Any) -> int:

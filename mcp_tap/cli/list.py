@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
+import msgspec
 
 from mcp_tap.capture import store
 from mcp_tap.capture.store import RunInfo
@@ -39,14 +39,14 @@ def command(folder: str | None, form: str) -> None:
     if output().json or form == "json":
         document = {
             "version": 1,
-            "folder": _text(where),
+            "folder": printable(where),
             "captures": [describe(run) for run in listing.runs],
             "skipped": [
-                {"path": _text(path), "code": error.code, "what": error.what}
+                {"path": printable(path), "code": error.code, "what": error.what}
                 for path, error in listing.skipped
             ],
         }
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        click.echo(msgspec.json.format(msgspec.json.encode(document)))
         return
     if listing.runs:
         click.echo("\n".join(table(listing.runs)))
@@ -59,8 +59,8 @@ def command(folder: str | None, form: str) -> None:
 def describe(run: RunInfo) -> dict[str, Any]:
     """Say in JSON what is known of a run."""
     return {
-        "run": _text(Path(run.id)),
-        "path": _text(run.path),
+        "run": run.header.run,
+        "path": printable(run.path),
         "parts": len(run.parts),
         "started": run.started.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         "duration_s": round(run.duration, 3),
@@ -112,6 +112,6 @@ def _count(run: RunInfo) -> str:
     return f"{run.records:,}" + (f" (-{run.lost:,})" if run.lost else "")
 
 
-def _text(path: Path) -> str:
+def printable(path: Path) -> str:
     """Put a path into JSON, whatever its bytes are."""
     return os.fsencode(path).decode(errors="replace")

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import orjson
+import msgspec
 
 from mcp_tap.capture import store
 from mcp_tap.capture.store import RunInfo
 from mcp_tap.cli.common import DURATION, TapCommand, option, output
-from mcp_tap.cli.list import describe, summary, table
+from mcp_tap.cli.list import describe, printable, summary, table
 from mcp_tap.core.text import plural, safe
 from mcp_tap.errors import UsageError
 
@@ -76,7 +76,7 @@ def command(
         for run in chosen:
             store.remove(run)
     if output().json:
-        click.echo(orjson.dumps(_document(where, chosen, dry_run=dry_run)))
+        click.echo(msgspec.json.encode(_document(where, chosen, dry_run=dry_run)))
     elif chosen:
         files = plural(sum(len(run.parts) for run in chosen), "file")
         say(f"{'would delete' if dry_run else 'deleted'} {summary(chosen)}, {files}")
@@ -85,7 +85,7 @@ def command(
 def _document(where: Path, chosen: list[RunInfo], *, dry_run: bool) -> dict[str, object]:
     return {
         "version": 1,
-        "folder": str(where),
+        "folder": printable(where),
         "dry_run": dry_run,
         "deleted": [describe(run) for run in chosen],
     }

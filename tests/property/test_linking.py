@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Raw, Struct
@@ -27,6 +26,7 @@ from mcp_tap.core.records import (
     Message,
 )
 from mcp_tap.pipeline import Pipeline
+from tests.talk import packed
 
 NOTHING = Digest(bytes=0, sha256="")
 VERSION = "2026-07-28"
@@ -90,7 +90,7 @@ class World:
                 self.seen[change.number] = change
 
     def message(self, exchange: int, sender: str, value: Any) -> None:
-        self.feed(Message, exchange=exchange, sender=sender, body=Raw(orjson.dumps(value)))
+        self.feed(Message, exchange=exchange, sender=sender, body=Raw(packed(value)))
 
     def request(self, call: TrueCall, extra: dict[str, Any]) -> None:
         self.exchanges += 1

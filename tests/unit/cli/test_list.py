@@ -57,7 +57,7 @@ def test_json_is_one_document(folder, capsys, flag):
         "folder": str(folder),
         "captures": [
             {
-                "run": "run",
+                "run": "r1",
                 "path": str(parts[0]),
                 "parts": len(parts),
                 "started": "2026-07-28T12:04:01.250000Z",

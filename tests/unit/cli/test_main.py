@@ -13,7 +13,7 @@ from mcp_tap import __version__
 from mcp_tap.cli import main
 from mcp_tap.cli.common import TapCommand, TapOption, output
 
-HEAVY = ("asyncio", "aiohttp", "msgspec", "orjson", "rich", "httptools", "uvloop", "pathlib")
+HEAVY = ("asyncio", "aiohttp", "msgspec", "rich", "httptools", "uvloop", "pathlib")
 
 
 def command(body):

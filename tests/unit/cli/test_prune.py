@@ -77,7 +77,7 @@ def test_json_tells_what_was_deleted(folder, capsys):
     assert run(["prune", "--keep", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["dry_run"] is False
-    assert [row["run"] for row in document["deleted"]] == ["old"]
+    assert [row["path"] for row in document["deleted"]] == [str(folder / "old.jsonl")]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
