@@ -38,6 +38,6 @@ def test_the_readmes_commands_are_understood(line):
 
 
 def test_there_are_two_commands_for_a_fresh_machine():
-    fresh = [line for line in LINES if line.startswith("python3.11 -m venv")]
+    fresh = [line for line in LINES if line.startswith("python3 -m venv")]
     assert len(fresh) == 2
     assert "make" not in " ".join(fresh).split()
