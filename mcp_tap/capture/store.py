@@ -91,9 +91,9 @@ def new_run_id(label: str | None, started: datetime | str) -> str:
 
 
 def run_id_for(path: Path | None, label: str | None, started: datetime | str) -> str:
-    """Give the id of a run that is recorded to `path`: its name where that is an id, else a new one.
+    """Give the id of a run recorded to `path`: the file's name where that is one, else a new id.
 
-    `-w run.jsonl` names a file, and so would every run recorded that way.
+    Else every run recorded with `-w run.jsonl` would be called `run`.
     """
     name = "" if path is None else _run_id(path)
     return name if _RUN_ID.fullmatch(name) else new_run_id(label, started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 import time
 from pathlib import Path
@@ -134,11 +135,9 @@ async def test_a_tap_on_all_addresses_names_one_that_can_be_dialled(tmp_path, ho
     settings = TapSettings(upstream="http://127.0.0.1:1/mcp", port=0, host=host)
     view = Looker()
     run = HttpRun(settings, capture=None, view=view)
-    try:
-        await run.start()
-    except UsageError as error:
-        assert host == "::", error  # a machine may have no IPv6
-        pytest.skip(str(error))
+    if ":" in host and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    await run.start()
     try:
         assert run.url == f"http://{dialled}:{run.port}/mcp"
         bound = f"[{host}]" if ":" in host else host
