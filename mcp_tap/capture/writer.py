@@ -127,7 +127,10 @@ class CaptureWriter:
         lines: list[bytes] = []
         for record in records:
             try:
-                lines.append(_line(record))
+                line = encode(record)
+                if b"\n" in line:
+                    line = _line(record)  # which says what is wrong with it
+                lines.append(line)
             except (ValueError, TypeError, RecursionError):
                 self._queue(lines)
                 lines = []

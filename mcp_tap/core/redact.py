@@ -124,6 +124,8 @@ class Redactor:
     def target(self, target: str) -> tuple[str, list[Mask]]:
         """Mask secrets in a request target's query string."""
         masks: list[Mask] = []
+        if "?" not in target and not self.touches_bodies:
+            return target, masks
         shown = self._url(target, "/path", masks)
         return self._without_values(shown, "/path", masks), masks
 

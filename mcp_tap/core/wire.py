@@ -27,6 +27,8 @@ UNPARSED: Final = _Unparsed()
 
 Json: TypeAlias = Any
 
+_OPEN, _CLOSE = b"{}"
+
 
 class Carrier(TypedDict, total=False):
     """The one of three fields that holds a payload in a record."""
@@ -74,12 +76,14 @@ def carrier(payload: bytes) -> tuple[Carrier, Json]:
 
 def spliced(payload: bytes) -> Json:
     """Parse a payload that `carrier()` would put into `body`; `UNPARSED` for any other."""
-    if payload[:1] != b"{" or payload[-1:] != b"}" or b"\n" in payload or b"\r" in payload:
+    if not payload or payload[0] != _OPEN or payload[-1] != _CLOSE:
+        return UNPARSED
+    if b"\n" in payload or b"\r" in payload:
         return UNPARSED
     try:
-        return loads(payload)
-    except ValueError:
-        return UNPARSED
+        return _json.decode(payload)
+    except (ValueError, RecursionError):
+        return UNPARSED  # `carrier()` looks again
 
 
 def value_of(record: Payload) -> Json:

@@ -6,6 +6,8 @@ the parsed value of its payload, so that nothing downstream has to parse it agai
 
 from __future__ import annotations
 
+from itertools import count
+
 from mcp_tap.core.records import (
     HTTP_1_1,
     Closed,
@@ -32,14 +34,16 @@ class Recording:
         """Give records to `emit`; keep payloads whole up to `max_body` bytes."""
         self._emit = emit
         self._redactor = redactor
+        self._seqs = count(1)
+        self.next_seq = self._seqs.__next__
+        """Counts one record on."""
         self._payloads = Payloads(emit, redactor, max_body, self.next_seq)
-        self.seq = 0
         self.exchanges = 0
 
-    def next_seq(self) -> int:
-        """Count one record on."""
-        self.seq += 1
-        return self.seq
+    @property
+    def seq(self) -> int:
+        """Number of the newest record."""
+        return int(self._seqs.__reduce__()[1][0]) - 1
 
     def request_head(self, tape: Tape, t: float) -> None:
         """Record the head of a request as the client sent it."""
