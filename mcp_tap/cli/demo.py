@@ -55,24 +55,38 @@ def command(view: Literal["console", "text", "none"], write: str | None) -> None
 
 async def _run(capture: Path, view: Literal["console", "text", "none"], out: Output) -> None:
     """Play the story once through a tap of its own."""
-    from mcp_tap.cli.looks import make_view
+    from mcp_tap.cli.looks import make_view, run_stats
     from mcp_tap.demo.server import DemoServer
     from mcp_tap.demo.story import play
     from mcp_tap.proxy.run import HttpRun
     from mcp_tap.proxy.settings import TapSettings
 
+    loop = asyncio.get_running_loop()
+    limit = asyncio.timeout(BOUND)
+    left = False
+
+    def leave() -> None:  # on the console's thread
+        nonlocal left
+        left = True
+        loop.call_soon_threadsafe(limit.reschedule, loop.time())
+
     server = DemoServer()
     await server.start()
     try:
         settings = TapSettings(upstream=server.url, port=0)
-        run = HttpRun(settings, capture=capture, view=make_view(view, out))
+        shown = make_view(view, out, on_quit=leave, stats=lambda: run_stats(run, capture))
+        run = HttpRun(settings, capture=capture, view=shown)
         await run.start()
-        out.say(f"mcp-tap  {run.url} -> {server.url}\n         recording {capture}\n")
+        if view != "console":  # which says it in its first line, on this same terminal
+            out.say(f"mcp-tap  {run.url} -> {server.url}\n         recording {capture}\n")
         finished = False
         try:
-            async with asyncio.timeout(BOUND):
+            async with limit:
                 await play(run.url)
             finished = True
+        except TimeoutError:
+            if not left:
+                raise
         finally:
             await run.stop("end" if finished else "signal")
     finally:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Literal, TextIO, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
+from mcp_tap.capture.parts import later_parts
 from mcp_tap.cli.common import Output
 from mcp_tap.views.base import NullView, Stats, View
+
+if TYPE_CHECKING:
+    from mcp_tap.proxy.run import HttpRun
 
 ViewName: TypeAlias = Literal["console", "text", "none"]
 
@@ -41,3 +47,20 @@ def make_view(
     from mcp_tap.views.text import TextView
 
     return TextView(stream, color=colored, ascii=out.ascii, notices=sys.stderr)
+
+
+def run_stats(run: HttpRun, capture: Path) -> Stats:
+    """Count what a run has recorded so far, for the console's first line."""
+    return Stats(records=records_of(run), bytes=_bytes(capture), lost=run.lost)
+
+
+def records_of(run: HttpRun) -> int:
+    """Count the records, the header too: `seq` counts from its 0."""
+    return run.records + 1
+
+
+def _bytes(capture: Path) -> int:
+    """Add up the parts of the capture as they are now."""
+    with contextlib.suppress(OSError):
+        return sum(part.stat().st_size for part in [capture, *later_parts(capture)])
+    return 0

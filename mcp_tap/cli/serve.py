@@ -26,16 +26,14 @@ from typing import Literal
 
 import msgspec
 
-from mcp_tap.capture.parts import later_parts
 from mcp_tap.capture.store import new_path
 from mcp_tap.cli.common import Output
-from mcp_tap.cli.looks import ViewName, make_view
+from mcp_tap.cli.looks import ViewName, make_view, records_of, run_stats
 from mcp_tap.cli.values import LOOPBACK
 from mcp_tap.core.text import plural
 from mcp_tap.errors import TapError, UsageError
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
-from mcp_tap.views.base import Stats
 
 COLLECT_AFTER = 20_000
 """New containers between two looks of the garbage collector: an exchange makes some dozens, and
@@ -174,7 +172,7 @@ async def _serve(job: Job, out: Output) -> int:
         out,
         stream=sys.stderr if job.child else None,  # stdout is the child's
         on_quit=ending.quit,
-        stats=lambda: Stats(records=_records(run), bytes=_bytes(capture), lost=run.lost),
+        stats=lambda: run_stats(run, capture),
     )
     run = HttpRun(settings, capture=capture, view=view)
     if job.ready_file:
@@ -208,22 +206,10 @@ async def _serve(job: Job, out: Output) -> int:
     return code
 
 
-def _records(run: HttpRun) -> int:
-    """Count the records, the header too: `seq` counts from its 0."""
-    return run.records + 1
-
-
-def _bytes(capture: Path) -> int:
-    """Add up the parts of the capture as they are now."""
-    with contextlib.suppress(OSError):
-        return sum(part.stat().st_size for part in [capture, *later_parts(capture)])
-    return 0
-
-
 def _closing(run: HttpRun, capture: Path) -> str:
     lost = f", {run.lost} LOST" if run.lost else ", none lost"
     return (
-        f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(_records(run), 'record')}{lost}\n"
+        f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(records_of(run), 'record')}{lost}\n"
         f"         mcp-tap show {shlex.quote(str(capture))}"
     )
 

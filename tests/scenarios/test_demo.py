@@ -156,3 +156,34 @@ def test_an_interrupted_demo_leaves_a_sound_capture(tmp_path):
         process.communicate(timeout=5)
     assert process.returncode == 130
     assert json.loads(capture.read_text(encoding="utf-8").splitlines()[-1])["kind"] == "footer"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_its_console_counts_records_and_q_ends_it_early(tmp_path):
+    import pty
+
+    master, slave = pty.openpty()
+    child = subprocess.Popen(
+        [*TAP, "demo", "--view", "console", "-w", str(tmp_path / "run.jsonl")],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
+    )
+    os.close(slave)
+    out = b""
+    try:
+        while b"deploy" not in out:
+            out += os.read(master, 65536)
+        os.write(master, b"q")
+        while more := os.read(master, 65536):
+            out += more
+    except OSError:  # the other side is closed: that is how a pty ends
+        pass
+    os.close(master)
+    assert child.wait(5) == 0
+    shown, _, after = out.partition(b"\x1b[?1049l")
+    assert b"REC " in shown
+    assert b"recording" not in shown
+    assert b"mcp-tap show" in after
+    assert b"broken_export" not in shown
