@@ -160,3 +160,16 @@ def test_exchanges_beside_its_rounds_are_noted_within_bounds():
     for _ in range(MOST_ROUNDS + 5):
         book.join(track, live[talk.open("GET")])
     assert len(talk.the_call().other_exchanges) == MOST_ROUNDS
+
+
+@pytest.mark.parametrize(
+    ("sent", "tap_s"), [(0.005, 0.0), (0.02, 0.0), (0.025, 0.005), (0.1, 0.01)]
+)
+def test_what_was_held_while_the_client_still_sent_counts_for_nobody(sent, tap_s):
+    talk = Talk()
+    n = talk.post(call(1))
+    assert talk.the_call().t == 0.02
+    talk.reply(n, {"result": {}}, held=0.01, sent=sent)
+    one = talk.the_call()
+    assert one.tap_s == pytest.approx(tap_s)
+    assert one.server_s + one.client_s + one.tap_s == pytest.approx(one.duration())
