@@ -115,6 +115,10 @@ def find(spec: str | None) -> Path:
     """
     if spec is None:
         return newest()
+    if not spec.strip():
+        raise CaptureError(
+            "capture-missing", "the name of the capture is empty", help="mcp-tap list"
+        )
     path = Path(spec)
     if path.is_dir():
         inside = sorted(path.glob("*.jsonl"))

@@ -154,6 +154,12 @@ class TapOption(click.Option):
         """Name the environment variable that sets this option."""
         return f"{ctx.auto_envvar_prefix or PREFIX}_{self.key.upper().replace('-', '_')}"
 
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Leave out the range of a number: metavar or words say it better than `0<=x<=4`."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
         """Read the command's own variable, else the one for every command."""
         return os.environ.get(self.variable(ctx)) or click.Parameter.resolve_envvar_value(self, ctx)

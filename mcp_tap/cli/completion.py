@@ -25,15 +25,21 @@ HOMES = {
 }
 
 
-@click.command("completion", cls=TapCommand)
+@click.command(
+    "completion",
+    cls=TapCommand,
+    epilog="""\
+\b
+Examples:
+  mcp-tap completion bash >> ~/.bashrc
+  mcp-tap completion zsh >> ~/.zshrc
+""",
+)
 @click.argument("shell", type=click.Choice(list(LINES)))
 def command(shell: str) -> None:
-    r"""Print the line that completes mcp-tap's commands and options in SHELL.
+    """Print the line that completes mcp-tap's commands and options in SHELL.
 
-    Put it where the shell reads it when it starts, for example:
-
-    \b
-      mcp-tap completion bash >> ~/.bashrc
+    Put it where the shell reads it when it starts.
     """
     if get_completion_class(shell) is None:
         raise UsageError(

@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import traceback
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 import click
 
@@ -36,13 +38,21 @@ def _from_click(error: click.ClickException) -> TapError:
     what, help = error.format_message().rstrip("."), f"{path} --help"
     if isinstance(error, click.NoSuchOption):
         what = f"{path} has no option {error.option_name}"
-        if error.possibilities:
-            help = f"did you mean {' or '.join(sorted(error.possibilities))}?"
+        near = _nearest(error.option_name, error.possibilities or ())
+        if near:
+            help = f"did you mean {near}?"
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         what = f"{path} needs {error.param.human_readable_name}"
     elif isinstance(error, click.BadParameter) and error.param is not None:
         what = f"{error.param.human_readable_name}: {error.message.rstrip('.')}"
     return UsageError("usage", what, help=help)
+
+
+def _nearest(name: str, options: Iterable[str]) -> str | None:
+    """Choose the option that was probably meant; the dashes all have are no likeness."""
+    plain = {option.lstrip("-"): option for option in options}
+    near = get_close_matches(name.lstrip("-"), plain, 1)
+    return plain[near[0]] if near else None
 
 
 def _bug(error: BaseException) -> TapError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from mcp_tap.views.look import Look, Row
 
 
+_FILE_NAME = re.compile(r"[\w./~ -]+")
+"""What may name a capture and is no sign of the filter language."""
 DEPTH = click.IntRange(0, 4)
 
 
@@ -68,14 +71,16 @@ def command(arguments: tuple[str, ...], detail: int | None, form: str) -> int:
     """Print the calls of CAPTURE that pass FILTER.
 
     CAPTURE is a path, a run id, - for standard input, or absent for the newest.  The document of
-    -f json is a versioned contract, described in
-    docs/show-json.md.
+    -f json is a versioned contract; docs/show-json.md describes it.
     """
     out = output()
     reader, words = _open(arguments)
+    guessed = bool(words) and len(words) == len(arguments)
     if out.json and form == "text":
         form = "json"
     job = Showing(reader, _filter(words), out)
+    if guessed and _FILE_NAME.fullmatch(words[0]):
+        job.word = words[0]
     if form == "text":
         job.text(detail)
     elif form == "json":
@@ -94,7 +99,12 @@ def _open(arguments: tuple[str, ...]) -> tuple[CaptureReader, list[str]]:
     if not words:
         return open_capture(None), []
     first = words[0]
-    if first == "-" or first.endswith((".jsonl", ".gz")) or os.sep in first.partition(":")[0]:
+    if (
+        first == "-"
+        or not first.strip()
+        or first.endswith((".jsonl", ".gz"))
+        or os.sep in first.partition(":")[0]
+    ):
         return open_capture(first), words[1:]
     try:
         return open_capture(first), words[1:]
@@ -105,7 +115,7 @@ def _open(arguments: tuple[str, ...]) -> tuple[CaptureReader, list[str]]:
             _filter(words)
         except UsageError as unreadable:
             # A typing error in a filter is worth more words than a file that is not there.
-            raise (unreadable if ":" in first else error) from None
+            raise (error if _FILE_NAME.fullmatch(first) else unreadable) from None
     return open_capture(None), words
 
 
@@ -136,6 +146,8 @@ class Showing:
         self.shown = 0
         self.now = 0.0
         self.incomplete = 0
+        self.word = ""
+        """Taken for a word to search for, since it named no capture."""
 
     def text(self, detail: int | None) -> None:
         """Print rows, each call's when nothing more can change in it."""
@@ -260,6 +272,8 @@ class Showing:
         if not reader.clean and reader.torn is None:
             words += "; no footer: the run goes on, or was killed"
         out.say(words)
+        if self.word and self.calls and not self.shown:
+            out.say(f"{self.word} names no capture, so it was searched for in the newest")
 
 
 def _many(count: int, word: str) -> str:

@@ -66,10 +66,11 @@ def parse_target(url: str) -> Target:
             f"mcp-tap http {parts.scheme}://{_authority(parts)}{parts.path}",
         )
     if parts.username or parts.password:
-        raise _bad(
-            url,
-            "it holds a user name or password, which every record would show",
-            "give it as a header: -H 'Authorization: Basic ...'",
+        raise UsageError(
+            "bad-upstream",
+            f"the URL of {_authority(parts)} has a user name or password in it",
+            why="every record would show it",
+            help="give it as a header: -H 'Authorization: Basic ...'",
         )
     tls = parts.scheme == "https"
     return Target(

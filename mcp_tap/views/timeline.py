@@ -132,9 +132,10 @@ def round_row(round_: Round, look: Look) -> Row:
     if round_.asks:
         words.append((f"  {plural(len(round_.asks), 'ask')}", "ask"))
     words += _state(round_, look)
-    for count, word in ((round_.progress, "progress"), (round_.logs, "log")):
-        if count:
-            words.append((f"  {count} {word}", "dim"))
+    if round_.progress:
+        words.append((f"  {round_.progress} progress", "dim"))
+    if round_.logs:
+        words.append((f"  {plural(round_.logs, 'log')}", "dim"))
     if round_.end is not None:
         words.append((f"  {took(max(0.0, round_.end - round_.t))}", "dim"))
     return words

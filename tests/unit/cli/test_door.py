@@ -70,6 +70,7 @@ def test_debug_shows_the_traceback(capsys):
     ("args", "what", "help"),
     [
         (["--prot", "1"], "serve has no option --prot", "did you mean --port?"),
+        (["--prt", "1"], "serve has no option --prt", "did you mean --port?"),
         (["--zzz"], "serve has no option --zzz", "serve --help"),
         ([], "serve needs URL", "serve --help"),
         (["u", "v"], "Got unexpected extra argument (v)", "serve --help"),

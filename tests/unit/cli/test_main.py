@@ -169,3 +169,13 @@ def test_reader_that_leaves_ends_it_quietly_and_not_as_a_success():
         child.stdout.close()
         assert child.stderr.read() == b""
         assert child.wait(timeout=20) == -13
+
+
+@pytest.mark.parametrize("name", ["", *main.COMMANDS])
+def test_help_fits_a_terminal_and_shows_no_markup(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main.run([*filter(None, [name]), "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for markup in ("\\b", "x<=", "x>=", "``"):
+        assert not [line for line in lines if markup in line]

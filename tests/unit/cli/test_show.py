@@ -143,6 +143,16 @@ def test_without_a_capture_the_newest_is_shown(tmp_path, monkeypatch, capsys):
         assert "newest" in "\n".join(show(capsys, *args)[0])
 
 
+def test_a_word_that_names_no_capture_and_finds_nothing_is_explained(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path))
+    story().write(tmp_path / "20260701T100000-a-0001.jsonl")
+    words = "nightly names no capture, so it was searched for in the newest\n"
+    assert show(capsys, "nightly")[1].endswith(words)
+    assert "names no capture" not in show(capsys, "deploy")[1]
+    assert "names no capture" not in show(capsys, "tool:nightly")[1]
+    assert "names no capture" not in show(capsys, "0001", "nightly")[1]
+
+
 @pytest.mark.parametrize(
     ("args", "code"),
     [
@@ -151,6 +161,8 @@ def test_without_a_capture_the_newest_is_shown(tmp_path, monkeypatch, capsys):
         (["too:x"], "unknown-key"),
         (["run.jsonl", "too:x"], "unknown-key"),
         (["run.jsonl", "(a"], "filter-syntax"),
+        (["("], "filter-syntax"),
+        ([""], "capture-missing"),
     ],
 )
 def test_what_is_neither_capture_nor_filter_is_refused(capture, capsys, args, code):
