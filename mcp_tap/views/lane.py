@@ -23,6 +23,7 @@ from mcp_tap.views.words import (
     awaited,
     duration,
     fault_words,
+    numbers,
     request_id,
     split,
     state,
@@ -60,6 +61,8 @@ def lane_rows(call: Call, look: Look, *, now: float | None) -> Iterator[Row]:
     if waits := awaited(call).partition(" to answer ")[0]:  # the row above says what
         time = "" if now is None else f", {running(max(0.0, now - _since(call)))}"
         yield _quiet(look, f"{waits}{time}", "wait")
+    if call.outcome == "unlinked" and before and before.claimants:
+        yield _quiet(look, f"answered by {numbers(before.claimants)}", "wait")
 
 
 def request_rows(round_: Round, before: Round | None, call: Call, cells: int) -> Iterator[Row]:
@@ -74,7 +77,11 @@ def request_rows(round_: Round, before: Round | None, call: Call, cells: int) ->
             yield _field("" if n else "inputResponses", f"{safe(key)}: {_answer(answer, cells)}")
     given = before.state if before else None
     if round_.sent_state is not None or given is not None:
-        yield _field("requestState", _states(round_.sent_state, given))
+        words = _states(round_.sent_state, given)
+        if before is None and round_.sent_state is not None:
+            whose = numbers(round_.candidates) if round_.candidates else "no call that is known"
+            words = f"{_print(round_.sent_state)}, of {whose}"
+        yield _field("requestState", words)
 
 
 def ask_detail(round_: Round) -> Iterator[Row]:
@@ -143,7 +150,8 @@ def _request(round_: Round, before: Round | None, look: Look) -> Row:
     if before and before.echo not in ("none", "same"):
         row.append((f"  {before.echo}", "wait"))
     if round_.link == "ambiguous":
-        row.append(("  ambiguous", "wait"))
+        calls = f": {numbers(round_.candidates)}" if round_.candidates else ""
+        row.append((f"  ambiguous{calls}", "wait"))
     return row
 
 
