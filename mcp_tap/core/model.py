@@ -148,7 +148,7 @@ class Round(Struct, kw_only=True):
     where an answer was sent again, after an error, a lost response or an echo of an older state."""
     candidates: list[int] = []
     """Calls it may belong to, where the link is ambiguous."""
-    claimants: list[int] = []
+    claimants: tuple[int, ...] = ()
     """Calls whose first round may be the answer to this one, where that is ambiguous.  With as many
     of them as there are rounds they may answer, this round counts as answered."""
     state: str | None = None
@@ -205,7 +205,7 @@ class Call(Struct, kw_only=True):
     """Record that carried the task's terminal status."""
     dropped: int = 0
     """Rounds left out of `rounds` because there were too many to keep; the first one stays."""
-    other_exchanges: list[int] = []
+    other_exchanges: tuple[int, ...] = ()
     """Exchanges that belong to it beside those of its rounds: answers to pushed asks, a stream that
     was taken up again, polls of its task, its cancellation.  The first thousand."""
     end: float | None = None

@@ -78,7 +78,7 @@ def call_doc(call: Call) -> CallDoc:
         fault=_fault(call.fault),
         dropped=call.dropped,
         rounds=[_round(r) for r in call.rounds],
-        other_exchanges=call.other_exchanges,
+        other_exchanges=list(call.other_exchanges),
     )
 
 
@@ -139,7 +139,7 @@ def _round(round_: Round) -> RoundDoc:
         link=round_.link,
         answers_round=round_.answers_round,
         candidates=round_.candidates,
-        claimants=round_.claimants,
+        claimants=list(round_.claimants),
         request_state=StateDoc(
             bytes=0 if raw is None else len(raw),
             sha256=None if raw is None else sha256(raw).hexdigest(),

@@ -99,9 +99,9 @@ class Book:
     def join(self, track: Track, live: Live) -> None:
         """Take an exchange that is no round of its own into a call."""
         live.exchange.call = track.call.number
-        others = track.call.other_exchanges
-        if len(others) < MOST_ROUNDS:
-            others.append(live.exchange.number)
+        call = track.call
+        if len(call.other_exchanges) < MOST_ROUNDS:
+            call.other_exchanges += (live.exchange.number,)
 
     def add(self, track: Track, round_: Round) -> None:
         """Put a round at the end of its call."""

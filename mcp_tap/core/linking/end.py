@@ -13,7 +13,7 @@ from mcp_tap.core.linking.calls import Book
 from mcp_tap.core.linking.rounds import Linker
 from mcp_tap.core.linking.state import Change, Live, Track
 from mcp_tap.core.linking.who import Who
-from mcp_tap.core.model import Call, Exchange, Fault, Outcome, Round
+from mcp_tap.core.model import Call, Fault, Outcome, Round
 from mcp_tap.core.records import Closed
 
 _ORDERLY = ("complete", "client_gone", "shutdown")
@@ -67,7 +67,7 @@ class Endings:
             ended = self._ended_session(live, record.t) if exchange.verb == "DELETE" else []
             return (*ended, exchange) if exchange.call is None else ()
         if record.held > 0:
-            _hold(track, exchange, record.t)
+            _hold(live, track, record.t)
         changes: Sequence[Change] = ()
         if live.resumes:
             self._asks.broke(live, track, record.t)
@@ -151,16 +151,16 @@ class Endings:
         return ended
 
 
-def _hold(track: Track, exchange: Exchange, t: float) -> None:
+def _hold(live: Live, track: Track, t: float) -> None:
     """Move what the tap itself held back from the server's share of the time to its own.
 
     Of that counts what was held after the request had come: before, its client was still sending.
     """
-    call = track.call
-    held = exchange.held
-    round_ = next((r for r in call.rounds if r.exchange == exchange.number), None)
-    if round_ is not None and exchange.sent is not None:
-        held = min(held, max(0.0, exchange.sent - round_.t))
+    call, exchange = track.call, live.exchange
+    held, sent = exchange.held, exchange.sent
+    if sent is not None and live.round is not None:
+        come = call.t if track.origin is live else live.round.t
+        held = min(held, max(0.0, sent - come))
     call.tap_s += held
     if track.ball == "server" and call.end is None:
         track.since = min(t, track.since + held)

@@ -145,7 +145,7 @@ class Linker:
         if not pending.linked:
             pending.answered = pending.linked = True
             pending.round.echo = echo_of(pending.state, sent)
-            pending.round.claimants = []
+            pending.round.claimants = ()
 
     def claim(self, among: list[Pending], call: int) -> list[Pending]:
         """Take note of a call that answers one of several rounds; give those now answered.
@@ -153,7 +153,7 @@ class Linker:
         With as many such calls as rounds all are answered, even if nobody can say which by which.
         """
         for pending in among:
-            pending.round.claimants.append(call)
+            pending.round.claimants += (call,)
         if any(len(p.round.claimants) < len(among) for p in among):
             return []
         for pending in among:
@@ -175,7 +175,7 @@ class Linker:
             return []
         claimed = [p for p in retried if call in p.round.claimants]
         for pending in claimed:
-            pending.round.claimants.remove(call)
+            pending.round.claimants = tuple(n for n in pending.round.claimants if n != call)
             pending.answered = pending.linked
         return claimed
 

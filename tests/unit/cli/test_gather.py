@@ -107,7 +107,7 @@ def test_exchanges_beside_its_rounds_belong_to_a_call():
     for exchange in (1, 2, 3):
         text = f"of {exchange}"
         shelf.keep(Message(seq=exchange, t=0, sender="server", exchange=exchange, text=text))
-    call = b.call(1, rounds=[b.round_(1, 0, 1, exchange=1)], other_exchanges=[3])
+    call = b.call(1, rounds=[b.round_(1, 0, 1, exchange=1)], other_exchanges=(3,))
     assert list(shelf.texts(call)) == ["of 1", "of 3"]
     shelf.release(call)
     assert list(shelf.texts(b.exchange(number=2))) == ["of 2"]

@@ -119,7 +119,7 @@ def test_asks_are_told_in_full():
 
 def test_ambiguous_answers_say_whose_they_may_be():
     asked = b.booking()
-    asked.outcome, asked.end, asked.rounds[-1].claimants = "unlinked", 20.0, [19, 20]
+    asked.outcome, asked.end, asked.rounds[-1].claimants = "unlinked", 20.0, (19, 20)
     assert ": answered by #19 or #20" in texts(lane_rows(asked, LOOK, now=None))[-1]
     first = b.round_(1, 1.0, 1.1, link="ambiguous", candidates=[17, 18], sent_state="s" * 25)
     retry = b.call(19, outcome="unlinked", rounds=[first])

@@ -102,7 +102,7 @@ def test_asks_have_their_answers_below():
     ]
     call.end = 99.0
     assert "never answered" in texts(ask_rows(call, call.rounds[1]))[1]
-    call.outcome, call.rounds[1].claimants = "unlinked", [19, 20]
+    call.outcome, call.rounds[1].claimants = "unlinked", (19, 20)
     assert "answered by #19 or #20" in texts(ask_rows(call, call.rounds[1]))[1]
 
 
@@ -130,11 +130,11 @@ def test_faults_and_who_is_waited_for_are_said():
 
 def test_a_call_with_one_of_several_answers_says_which_they_are():
     call = b.booking()
-    call.rounds[-1].claimants = [19]
+    call.rounds[-1].claimants = (19,)
     assert texts(fault_rows(call)) == [
         "               _ waiting for the client to answer seat, unless #19 did"
     ]
-    call.outcome, call.end, call.rounds[-1].claimants = "unlinked", 20.0, [19, 20]
+    call.outcome, call.end, call.rounds[-1].claimants = "unlinked", 20.0, (19, 20)
     assert texts(fault_rows(call)) == [
         "               _ answered by #19 or #20; nothing tells which"
     ]

@@ -181,7 +181,7 @@ def test_a_broken_stream_is_taken_up_and_its_response_ends_the_call():
     assert (one.outcome, shape(one)) == ("ok", ["?", "*"])
     assert one.rounds[0].logs == 2
     assert get not in talk.loose
-    assert one.other_exchanges == [get, get + 1]
+    assert one.other_exchanges == (get, get + 1)
 
 
 def test_a_stream_the_network_broke_reopens_its_call_when_taken_up():

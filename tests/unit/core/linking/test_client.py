@@ -88,7 +88,7 @@ def test_a_cancelled_notification_ends_its_call_and_its_exchange_belongs_there()
     one = talk.calls[2]
     assert (one.outcome, talk.last) == ("cancelled", [one])
     assert one.why == "the client cancelled it: took too long"
-    assert one.other_exchanges == [m]
+    assert one.other_exchanges == (m,)
     assert m not in talk.loose
     error = {"code": -32800, "message": "Request cancelled"}
     talk.event(n, {"jsonrpc": "2.0", "id": 14, "error": error})

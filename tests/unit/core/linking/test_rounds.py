@@ -114,10 +114,10 @@ def test_as_many_ambiguous_retries_as_rounds_end_the_calls_that_waited_for_them(
     retry = {"inputResponses": accept("q"), "requestState": "always"}
     talk.post(call(3, **retry))
     first, second = talk.calls[1], talk.calls[2]
-    assert [(c.outcome, c.rounds[0].claimants) for c in (first, second)] == [("waiting", [3])] * 2
+    assert [(c.outcome, c.rounds[0].claimants) for c in (first, second)] == [("waiting", (3,))] * 2
     talk.post(call(4, **retry))
     assert [(c.outcome, c.end) for c in (first, second)] == [("unlinked", talk.t)] * 2
-    assert [c.rounds[0].claimants for c in (first, second)] == [[3, 4]] * 2
+    assert [c.rounds[0].claimants for c in (first, second)] == [(3, 4)] * 2
     assert first in talk.last
     assert second in talk.last
     assert [c.server_s + c.client_s for c in (first, second)] == pytest.approx(
@@ -135,10 +135,10 @@ def test_an_ambiguous_retry_without_a_response_leaves_both_calls_waiting():
     first, second = talk.calls[1], talk.calls[2]
     assert {first.number, second.number, 4} == {c.number for c in talk.last}
     assert [(c.outcome, c.end) for c in (first, second)] == [("waiting", None)] * 2
-    assert first.rounds[0].claimants == [3]
+    assert first.rounds[0].claimants == (3,)
     talk.post(call(5, **retry))
     assert [c.outcome for c in (first, second)] == ["unlinked"] * 2
-    assert second.rounds[0].claimants == [3, 5]
+    assert second.rounds[0].claimants == (3, 5)
 
 
 def test_evidence_that_comes_later_takes_an_ambiguous_answer_back():
@@ -146,9 +146,9 @@ def test_evidence_that_comes_later_takes_an_ambiguous_answer_back():
     for n in (1, 2):
         talk.ask(talk.post(call(n)), f"q{n}", state="always")
     talk.post(call(3, inputResponses=accept("q1", "q2"), requestState="always"))
-    assert talk.calls[1].rounds[0].claimants == [3]
+    assert talk.calls[1].rounds[0].claimants == (3,)
     talk.result(talk.post(call(4, inputResponses=accept("q1"), requestState="always")))
-    assert (talk.calls[1].outcome, talk.calls[1].rounds[0].claimants) == ("ok", [])
+    assert (talk.calls[1].outcome, talk.calls[1].rounds[0].claimants) == ("ok", ())
 
 
 def test_a_constant_state_alone_links_nothing():

@@ -41,7 +41,7 @@ def test_a_task_is_one_call_that_ends_with_its_terminal_status():
     assert talk.loose == {}
     assert one.rounds[0].result_type == "task"
     assert one.task_seq is not None
-    assert (one.rounds[0].exchange, one.other_exchanges) == (1, [2, 3])
+    assert (one.rounds[0].exchange, one.other_exchanges) == (1, (2, 3))
     assert abs(one.server_s - one.duration()) < 1e-6
 
 
