@@ -156,9 +156,7 @@ class TapOption(click.Option):
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Leave out the range of a number: metavar or words say it better than `0<=x<=4`."""
-        extra = super().get_help_extra(ctx)
-        extra.pop("range", None)
-        return extra
+        return {k: v for k, v in super().get_help_extra(ctx).items() if k != "range"}
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
         """Read the command's own variable, else the one for every command."""
