@@ -8,7 +8,7 @@ but for Content-Length, so what was read of a block is remembered without that o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -25,6 +25,8 @@ _LARGE = 8 << 10
 """Bytes of a block above which it is not remembered: what clients send must not fill our memory."""
 _MOST_DIGITS = 20
 _LENGTH = b"content-length"
+_REQUEST_1_1 = b"%b %b HTTP/1.1\r\n%b\r\n"
+_REQUEST_1_0 = b"%b %b HTTP/1.0\r\n%b\r\n"
 
 
 class Fields:
@@ -106,13 +108,35 @@ class Fields:
         return self._before + length + self._after
 
 
-class Head:
-    """The fields of one message."""
+class RequestLine(NamedTuple):
+    """What stands before the fields of a request."""
 
-    __slots__ = ("fields", "length")
+    method: bytes
+    target: bytes
+    version: str
+    """HTTP version, `1.1`."""
 
-    def __init__(self, fields: Fields, length: bytes | None) -> None:
-        """Keep what is known of the block, and the value of its Content-Length."""
+
+class StatusLine(NamedTuple):
+    """What stands before the fields of a response."""
+
+    status: int
+    reason: bytes
+    version: str
+    """HTTP version, `1.1`."""
+
+
+Line = TypeVar("Line", RequestLine, StatusLine)
+
+
+class Head(Generic[Line]):
+    """All of one message but its body."""
+
+    __slots__ = ("fields", "length", "line")
+
+    def __init__(self, line: Line, fields: Fields, length: bytes | None) -> None:
+        """Keep the first line, what is known of the block, and the value of its Content-Length."""
+        self.line: Line = line
         self.fields = fields
         self.length = length
 
@@ -140,6 +164,9 @@ class Head:
         return self.fields.block(self.length)
 
 
+AnyHead: TypeAlias = Head[RequestLine] | Head[StatusLine]
+
+
 class HeadReader:
     """Reads heads of one direction, and remembers."""
 
@@ -149,17 +176,17 @@ class HeadReader:
         self._blocks: dict[tuple[tuple[bytes, bytes], ...], Fields] = {}
         self._exact: dict[tuple[tuple[bytes, bytes], ...], tuple[Fields, bytes | None]] = {}
 
-    def read(self, headers: RawHeaders) -> Head:
-        """Read the fields of a message."""
+    def read(self, line: Line, headers: RawHeaders) -> Head[Line]:
+        """Read the head of a message."""
         exact = tuple(headers)
         seen = self._exact.get(exact)
         if seen is None:
             if sum(len(name) + len(value) for name, value in headers) > _LARGE:
-                return Head(*self._read(headers, remember=False))
+                return Head(line, *self._read(headers, remember=False))
             if len(self._exact) >= _REMEMBERED:
                 self._exact.clear()
             seen = self._exact[exact] = self._read(headers)
-        return Head(*seen)
+        return Head(line, *seen)
 
     def _read(self, headers: RawHeaders, *, remember: bool = True) -> tuple[Fields, bytes | None]:
         length = None
@@ -181,21 +208,22 @@ class HeadReader:
         return fields, length
 
 
-def request_head(method: bytes, target: bytes, version: str, head: Head) -> bytes:
-    """Write the head of a request for upstream, in the client's version: 1.0 may lack a Host."""
-    line = b"%b %b HTTP/1.1\r\n%b\r\n" if version == "1.1" else b"%b %b HTTP/1.0\r\n%b\r\n"
-    return line % (method, target, head.block())
+def request_head(head: Head[RequestLine]) -> bytes:
+    """Write the head of a request for upstream."""
+    method, target, version = head.line
+    start = _REQUEST_1_1 if version == "1.1" else _REQUEST_1_0
+    return start % (method, target, head.block())
 
 
-def response_head(status: int, reason: bytes, block: bytes, *, close: bool) -> bytes:
+def response_head(line: StatusLine, block: bytes, *, close: bool) -> bytes:
     """Write the head of a response for the client; `close`: the connection ends after it."""
     end = b"Connection: close\r\n" if close else b""
-    return b"HTTP/1.1 %d %b\r\n%b%b\r\n" % (status, reason, block, end)
+    return b"HTTP/1.1 %d %b\r\n%b%b\r\n" % (line.status, line.reason, block, end)
 
 
-def without_chunking(head: Head) -> bytes:
+def without_chunking(head: Head[StatusLine]) -> bytes:
     """Write the lines of a head whose body will not be sent in chunks."""
-    return HeadReader(b"transfer-encoding").read(head.headers).block()
+    return HeadReader(b"transfer-encoding").read(head.line, head.headers).block()
 
 
 def lines(headers: RawHeaders) -> bytes:

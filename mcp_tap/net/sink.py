@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol, TypeAlias
 
-from mcp_tap.net.heads import Head
+from mcp_tap.net.heads import Head, StatusLine
 
 Loss: TypeAlias = Literal["cut", "garbled", "ours"]
 """Why a response is not whole: the upstream ended it, what came is no HTTP/1.1, or we failed."""
@@ -13,14 +13,10 @@ Loss: TypeAlias = Literal["cut", "garbled", "ours"]
 class ResponseSink(Protocol):
     """Who asked: gets the response's parts, in order, from the connection's thread."""
 
-    def upstream_head(
-        self, status: int, reason: bytes, version: str, head: Head, *, to_eof: bool
-    ) -> None:
+    def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Take the head; `to_eof`: the body ends with the connection."""
 
-    def upstream_whole(
-        self, status: int, reason: bytes, version: str, head: Head, body: bytes
-    ) -> bool:
+    def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
         """Take a complete response; tell whether the request had gone up whole."""
 
     def upstream_data(self, data: bytes) -> None:

@@ -18,7 +18,7 @@ from typing import cast
 
 import httptools
 
-from mcp_tap.net.heads import HeadReader, RawHeaders
+from mcp_tap.net.heads import HeadReader, RawHeaders, StatusLine
 from mcp_tap.net.sink import ResponseSink
 from mcp_tap.net.target import Target
 from mcp_tap.net.whole import Whole
@@ -117,9 +117,8 @@ class UpstreamConnection(asyncio.Protocol):
         whole = self._pool.whole.find(data)
         if whole is None:
             return False
-        facts, head, body = whole
         self._sink = None
-        if sink.upstream_whole(*facts, head, body):
+        if sink.upstream_whole(*whole):
             self._pool.put_back(self)
         else:
             self._close()
@@ -183,14 +182,14 @@ class UpstreamConnection(asyncio.Protocol):
         self._headers_done = status >= 200
         self._in_head = 0
         first, self._first = self._first, b""
-        head = self._pool.heads.read(self._headers)
+        line = StatusLine(status, self._reason, self._parser.get_http_version())
+        head = self._pool.heads.read(line, self._headers)
         framed = head.length is not None or head.fields.chunked
         self._to_eof = not (framed or self._no_body or status < 200 or status in (204, 304))
-        version = self._parser.get_http_version()
         usual = status >= 200 and status not in (204, 304)
         if first and usual and self._parser.should_keep_alive():
-            self._pool.whole.learn(first, (status, self._reason, version), head)
-        sink.upstream_head(status, self._reason, version, head, to_eof=self._to_eof)
+            self._pool.whole.learn(first, head)
+        sink.upstream_head(head, to_eof=self._to_eof)
         if self._no_body and status >= 200:
             # The parser would wait for a body that a HEAD's answer announces and never sends.
             self._sink = None
@@ -242,8 +241,8 @@ class UpstreamPool:
         self._target = target
         self._tls = tls
         self.heads = HeadReader()
-        self.whole: Whole[tuple[int, bytes, str]] = Whole()
-        """What is known of the upstream's heads: status, reason and HTTP version with each."""
+        self.whole: Whole[StatusLine] = Whole()
+        """What is known of the upstream's heads."""
         self._idle: list[UpstreamConnection] = []
         self._loop = asyncio.get_running_loop()
         self._sweep: asyncio.TimerHandle | None = None

@@ -7,11 +7,9 @@ recognised was accepted by the parser in exactly these bytes; everything else ta
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Generic
 
-from mcp_tap.net.heads import Fields, Head
-
-T = TypeVar("T")
+from mcp_tap.net.heads import Fields, Head, Line
 
 _REMEMBERED = 512
 _MOST_HEAD = 16 << 10
@@ -20,14 +18,14 @@ _NAME = b"\r\ncontent-l"
 _REST = b"ength: "
 
 
-class Whole(Generic[T]):
-    """Heads of one direction; `T` is what their first line and framing said."""
+class Whole(Generic[Line]):
+    """Heads of one direction."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._seen: dict[bytes, tuple[T, Fields]] = {}
+        self._seen: dict[bytes, tuple[Line, Fields]] = {}
 
-    def learn(self, data: bytes, facts: T, head: Head) -> None:
+    def learn(self, data: bytes, head: Head[Line]) -> None:
         """Remember a head that was just parsed from the beginning of `data`."""
         end = data.find(b"\r\n\r\n", 0, _MOST_HEAD)
         start, stop = _length(data, end)
@@ -35,10 +33,10 @@ class Whole(Generic[T]):
             return
         if len(self._seen) >= _REMEMBERED:
             self._seen.clear()
-        self._seen[data[:start] + data[stop:end]] = facts, head.fields
+        self._seen[data[:start] + data[stop:end]] = head.line, head.fields
 
-    def find(self, data: bytes) -> tuple[T, Head, bytes] | None:
-        """Give facts, head and body, if `data` is exactly one message with a known head."""
+    def find(self, data: bytes) -> tuple[Head[Line], bytes] | None:
+        """Give head and body, if `data` is exactly one message with a known head."""
         end = data.find(b"\r\n\r\n", 0, _MOST_HEAD)
         start, stop = _length(data, end)
         if stop < 0:
@@ -49,7 +47,7 @@ class Whole(Generic[T]):
         seen = self._seen.get(data[:start] + data[stop:end])
         if seen is None:
             return None
-        return seen[0], Head(seen[1], length), data[end + 4 :]
+        return Head(*seen, length), data[end + 4 :]
 
 
 def _length(data: bytes, end: int) -> tuple[int, int]:

@@ -12,7 +12,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcp_tap.net.heads import Head, request_head, response_head, without_chunking
+from mcp_tap.net.heads import (
+    Head,
+    RequestLine,
+    StatusLine,
+    request_head,
+    response_head,
+    without_chunking,
+)
 from mcp_tap.net.sink import Loss
 from mcp_tap.net.upstream import UpstreamConnection
 from mcp_tap.proxy.replies import Reply, make_reply
@@ -49,20 +56,18 @@ class HttpExchange:
     _held = 0.0
     _asked_at = 0.0
 
-    def __init__(  # noqa: PLR0917 (one per request: keywords cost)
+    def __init__(
         self,
         client: ClientConnection,
-        method: bytes,
-        target: bytes,
-        version: str,
-        head: Head,
+        head: Head[RequestLine],
         body: bytes | None = None,
     ) -> None:
         """Begin with a request, or its head alone (`body` None); `start()` sends it."""
         self.client = client
         self.tap = tap = client.tap
         number = tap.next_exchange()
-        self.tape = Tape(number, client.number, client.peer, method, target, version, head)
+        self.tape = Tape(number, client.number, client.peer, head)
+        self.line = head.line
         self.chunked = head.fields.chunked
         self._up: list[bytes] = []
         self._waiting: list[bytes] = []
@@ -91,7 +96,7 @@ class HttpExchange:
         if self._reply is not None:
             self._answer_if_due(at_once=self.tape.head.fields.expect)
             return
-        if self.tape.head.fields.expect and not self.request_done and self.tape.version == "1.1":
+        if self.tape.head.fields.expect and not self.request_done and self.line.version == "1.1":
             self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._asked_at = self.tap.t
         connection = self.tap.pool.take()
@@ -171,8 +176,8 @@ class HttpExchange:
         if head is not tape.head:
             tap.report(tap.recording.upstream_request_head, self.tape, now, head)
         self._upstream = connection
-        connection.begin(self, no_body=tape.method == b"HEAD")
-        self._up = [request_head(tape.method, tape.target, tape.version, head), *self._waiting]
+        connection.begin(self, no_body=self.line.method == b"HEAD")
+        self._up = [request_head(head), *self._waiting]
         self._waiting = []
         self.client.resume("upstream")
 
@@ -185,50 +190,43 @@ class HttpExchange:
 
     # the response: net.sink.ResponseSink
 
-    def upstream_head(
-        self, status: int, reason: bytes, version: str, head: Head, *, to_eof: bool
-    ) -> None:
+    def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Pass the head on, before anything else of the response."""
         tap = self.tap
         now = tap.now()
-        tap.report(
-            tap.recording.response_head, self.tape, now, status, reason, version, head, "server"
-        )
+        tap.report(tap.recording.response_head, self.tape, now, head, "server")
+        status = head.line.status
         if status < 200:
-            if self.tape.version == "1.1" and status > 101:  # its own, or a switch nobody asked for
-                self._out.append(response_head(status, reason, head.block(), close=False))
+            if self.line.version == "1.1" and status > 101:  # its own, or a switch nobody asked for
+                self._out.append(response_head(head.line, head.block(), close=False))
             return
         self.responding = True
         self._first_byte = now
         self._kept = []
         block = head.block()
-        if head.fields.chunked and self.tape.method != b"HEAD" and status not in (204, 304):
-            if self.tape.version == "1.1":
+        if head.fields.chunked and self.line.method != b"HEAD" and status not in (204, 304):
+            if self.line.version == "1.1":
                 self._out_chunked = True
             else:  # a client of HTTP/1.0 knows no chunks: its body ends with the connection
                 to_eof = True
                 block = without_chunking(head)
         if to_eof:
             self.keep_alive = False
-        self._out.append(response_head(status, reason, block, close=not self.keep_alive))
+        self._out.append(response_head(head.line, block, close=not self.keep_alive))
 
-    def upstream_whole(
-        self, status: int, reason: bytes, version: str, head: Head, body: bytes
-    ) -> bool:
+    def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
         """Pass a complete response on in one go."""
         tap = self.tap
         if not self.request_done:
-            self.upstream_head(status, reason, version, head, to_eof=False)
+            self.upstream_head(head, to_eof=False)
             self.upstream_data(body)
             return self.upstream_end()
         now = tap.now()
         self.responding = self.done = True
         self._upstream = None
-        facts = (status, reason, version, head, body, self._sent, self._held)
+        facts = (head, body, self._sent, self._held)
         tap.report(tap.recording.response, self.tape, now, *facts)
-        self.client.write(
-            response_head(status, reason, head.block(), close=not self.keep_alive) + body
-        )
+        self.client.write(response_head(head.line, head.block(), close=not self.keep_alive) + body)
         self.client.exchange_done(self, cut=False)
         return True
 
@@ -310,17 +308,9 @@ class HttpExchange:
         self.keep_alive = self.keep_alive and self.request_done
         tap = self.tap
         now = tap.t
-        tap.report(
-            tap.recording.response_head,
-            self.tape,
-            now,
-            reply.status,
-            reply.reason,
-            "1.1",
-            tap.own_heads.read(reply.headers),
-            "tap",
-        )
-        body = b"" if self.tape.method == b"HEAD" else reply.body
+        head = tap.own_heads.read(reply.line, reply.headers)
+        tap.report(tap.recording.response_head, self.tape, now, head, "tap")
+        body = b"" if self.line.method == b"HEAD" else reply.body
         if body:
             tap.report(tap.recording.response_data, self.tape, now, body)
         self.client.write(reply.head(close=not self.keep_alive) + body)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import httptools
 
-from mcp_tap.net.heads import RawHeaders, lines
+from mcp_tap.net.heads import RawHeaders, RequestLine, lines
 from mcp_tap.net.upstream import MAX_HEAD, fault_of_ours, no_delay
 from mcp_tap.proxy.exchange import HttpExchange
 
@@ -106,8 +106,7 @@ class ClientConnection(asyncio.Protocol):
         if not (self._within or self._exchanges or self._full or self.broken or self._closing):
             whole = self.tap.whole.find(data)
             if whole is not None:
-                (method, target, version), head, body = whole
-                exchange = HttpExchange(self, method, target, version, head, body)
+                exchange = HttpExchange(self, *whole)
                 self._exchanges.append(exchange)
                 exchange.start()
                 exchange.flush()
@@ -205,16 +204,16 @@ class ClientConnection(asyncio.Protocol):
             return
         self._head_done = True
         self._head_size = 0
-        method, version = self._parser.get_method(), self._parser.get_http_version()
-        exchange = self._open(method, version)
+        line = RequestLine(self._parser.get_method(), self._target, self._parser.get_http_version())
+        exchange = self._open(line)
         exchange.keep_alive = self._parser.should_keep_alive()
-        if version not in _SPOKEN:
-            self._broken(400, "bad-framing", f"its version is {version}")
+        if line.version not in _SPOKEN:
+            self._broken(400, "bad-framing", f"its version is {line.version}")
             return
-        if method == b"CONNECT":
+        if line.method == b"CONNECT":
             exchange.refuse(400, "no-forward-proxy", "the tap is a reverse proxy, not CONNECT's")
         elif self._first and exchange.keep_alive and not self._parser.should_upgrade():
-            self.tap.whole.learn(self._first, (method, self._target, version), exchange.tape.head)
+            self.tap.whole.learn(self._first, exchange.tape.head)
         self._first = b""
         if self._exchanges[0] is exchange and not self._full:
             exchange.start()
@@ -242,10 +241,8 @@ class ClientConnection(asyncio.Protocol):
         else:
             exchange.request_end()
 
-    def _open(self, method: bytes, version: str) -> HttpExchange:
-        exchange = HttpExchange(
-            self, method, self._target, version, self.tap.heads.read(self._headers)
-        )
+    def _open(self, line: RequestLine) -> HttpExchange:
+        exchange = HttpExchange(self, self.tap.heads.read(line, self._headers))
         self._incoming = exchange
         self._exchanges.append(exchange)
         return exchange
@@ -281,7 +278,7 @@ class ClientConnection(asyncio.Protocol):
             exchange.drop("client_gone", f"the client's body is framed wrongly: {why}")
             return
         if exchange is None:
-            exchange = self._open(b"-", "1.1")
+            exchange = self._open(RequestLine(b"-", self._target, "1.1"))
         exchange.keep_alive = False
         exchange.refuse(status, code, f"the request's framing is no HTTP/1.1: {why}")
         if self._exchanges and self._exchanges[0] is exchange and not exchange.done:

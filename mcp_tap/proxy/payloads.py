@@ -13,7 +13,7 @@ from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noi
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.sse import SseBlock
 from mcp_tap.core.wire import UNPARSED, carrier, spliced
-from mcp_tap.net.heads import Head
+from mcp_tap.net.heads import AnyHead
 from mcp_tap.proxy.tape import Tape, Way
 
 Emit: TypeAlias = Callable[[tuple[AnyRecord, Any]], None]
@@ -32,11 +32,11 @@ class Payloads:
         self._limit = limit
         self._next_seq = next_seq
 
-    def begin(self, head: Head, *, stream: bool) -> Way:
+    def begin(self, head: AnyHead, *, stream: bool) -> Way:
         """Begin one direction of an exchange; `stream`: it may be an event stream."""
         return Way(head, self._limit, stream=stream)
 
-    def whole(self, tape: Tape, t: float, sender: Sender, head: Head, payload: bytes) -> Digest:
+    def whole(self, tape: Tape, t: float, sender: Sender, head: AnyHead, payload: bytes) -> Digest:
         """Record a payload that came in one piece, the short way where nothing is special."""
         if not payload:
             return Digest(bytes=0, sha256=_EMPTY)

@@ -22,7 +22,7 @@ from mcp_tap.core.records import (
 )
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.wire import UNPARSED
-from mcp_tap.net.heads import Head
+from mcp_tap.net.heads import AnyHead, Head, RequestLine, StatusLine
 from mcp_tap.proxy.payloads import Emit, Payloads
 from mcp_tap.proxy.tape import Tape
 
@@ -51,14 +51,15 @@ class Recording:
         tape.request = self._payloads.begin(tape.head, stream=False)
         tape.seq = self._request(tape, t, tape.head, None, None)
 
-    def upstream_request_head(self, tape: Tape, t: float, head: Head) -> None:
+    def upstream_request_head(self, tape: Tape, t: float, head: Head[RequestLine]) -> None:
         """Record the head that went upstream instead, where the tap changed it."""
         self._request(tape, t, head, "upstream", tape.seq)
 
     def _request(
-        self, tape: Tape, t: float, head: Head, leg: Leg | None, replaces: int | None
+        self, tape: Tape, t: float, head: Head[RequestLine], leg: Leg | None, replaces: int | None
     ) -> int:
-        path, masked_path = self._redactor.target(tape.target.decode("latin-1"))
+        method, target, version = head.line
+        path, masked_path = self._redactor.target(target.decode("latin-1"))
         shown, masked = self._fields(head)
         seq = self.next_seq()
         record = HttpRequest(
@@ -67,9 +68,9 @@ class Recording:
             exchange=tape.exchange,
             conn=tape.conn,
             peer=tape.peer,
-            method=tape.method.decode("latin-1"),
+            method=method.decode("latin-1"),
             path=path,
-            version=HTTP_1_1 if tape.version == HTTP_1_1 else tape.version,
+            version=HTTP_1_1 if version == HTTP_1_1 else version,
             headers=shown,
             masked=masked_path + masked if masked_path else masked,
             leg=leg,
@@ -78,31 +79,14 @@ class Recording:
         self._emit((record, UNPARSED))
         return seq
 
-    def response_head(  # noqa: PLR0917 (reports wait in a queue as tuples)
-        self,
-        tape: Tape,
-        t: float,
-        status: int,
-        reason: bytes,
-        version: str,
-        head: Head,
-        sender: Sender,
-    ) -> None:
+    def response_head(self, tape: Tape, t: float, head: Head[StatusLine], sender: Sender) -> None:
         """Record the head of a response."""
-        if status >= 200:
+        if head.line.status >= 200:
             tape.response = self._payloads.begin(head, stream=True)
-        self._response(tape, t, status, reason, version, head, sender)
+        self._response(tape, t, head, sender)
 
-    def _response(  # noqa: PLR0917 (one place, called twice)
-        self,
-        tape: Tape,
-        t: float,
-        status: int,
-        reason: bytes,
-        version: str,
-        head: Head,
-        sender: Sender,
-    ) -> None:
+    def _response(self, tape: Tape, t: float, head: Head[StatusLine], sender: Sender) -> None:
+        status, reason, version = head.line
         shown, masked = self._fields(head)
         record = HttpResponse(
             seq=self.next_seq(),
@@ -127,16 +111,13 @@ class Recording:
         self,
         tape: Tape,
         t: float,
-        status: int,
-        reason: bytes,
-        version: str,
-        head: Head,
+        head: Head[StatusLine],
         body: bytes,
         sent: float | None,
         held: float,
     ) -> None:
         """Record a response that came in one piece, and with it the exchange's end."""
-        self._response(tape, t, status, reason, version, head, "server")
+        self._response(tape, t, head, "server")
         tape.received = self._payloads.whole(tape, t, "server", head, body)
         self.closed(tape, t, "complete", None, sent, t, held)
 
@@ -207,7 +188,7 @@ class Recording:
         )
         self._emit((record, UNPARSED))
 
-    def _fields(self, head: Head) -> tuple[Headers, list[Mask]]:
+    def _fields(self, head: AnyHead) -> tuple[Headers, list[Mask]]:
         """Mask the fields of a head; a block that was seen before is not looked at again."""
         fields = head.fields
         if fields.shown is None:

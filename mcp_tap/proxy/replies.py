@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from mcp_tap.core.wire import UNPARSED, dumps, loads
-from mcp_tap.net.heads import RawHeaders, lines, response_head
+from mcp_tap.net.heads import RawHeaders, StatusLine, lines, response_head
 
 MARK_HEADER = b"Mcp-Tap-Error"
 INTERNAL_ERROR = -32603
@@ -33,13 +33,13 @@ class Reply(Struct, frozen=True, kw_only=True):
     body: bytes
 
     @property
-    def reason(self) -> bytes:
-        """Reason phrase."""
-        return _REASONS[self.status]
+    def line(self) -> StatusLine:
+        """Its status line."""
+        return StatusLine(self.status, _REASONS[self.status], "1.1")
 
     def head(self, *, close: bool) -> bytes:
         """Write its head."""
-        return response_head(self.status, self.reason, lines(self.headers), close=close)
+        return response_head(self.line, lines(self.headers), close=close)
 
 
 def make_reply(status: int, code: str, why: str, request_body: bytes = b"") -> Reply:

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from mcp_tap.net.guard import Guard
-from mcp_tap.net.heads import Head, HeadReader, RawHeaders, replaced
+from mcp_tap.net.heads import Head, HeadReader, RawHeaders, RequestLine, replaced
 from mcp_tap.net.target import Target
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.net.whole import Whole
@@ -57,8 +57,8 @@ class Tap:
         """When the bytes that are being worked on came."""
         self.heads = HeadReader(b"expect")
         """What is known of the clients' heads."""
-        self.whole: Whole[tuple[bytes, bytes, str]] = Whole()
-        """What is known of the clients' heads: method, target and HTTP version with each."""
+        self.whole: Whole[RequestLine] = Whole()
+        """What is known of the clients' heads."""
         self.own_heads = HeadReader()
         self._changes: RawHeaders = list(extra_headers)
         if upstream_host is not None:
@@ -86,11 +86,11 @@ class Tap:
         self.t = round(perf_counter() - self._started, 6)
         return self.t
 
-    def upstream_head(self, head: Head) -> Head:
+    def upstream_head(self, head: Head[RequestLine]) -> Head[RequestLine]:
         """Give the head to send upstream: the client's own, where nothing is to be changed."""
         if not self._changes:
             return head
-        return self.heads.read(replaced(head.headers, self._changes))
+        return self.heads.read(head.line, replaced(head.headers, self._changes))
 
     def next_exchange(self) -> int:
         """Number a new exchange."""

@@ -9,7 +9,7 @@ from mcp_tap.core.coding import Decoder, decoder
 from mcp_tap.core.collect import Collector
 from mcp_tap.core.records import Digest, Sender
 from mcp_tap.core.sse import SseParser
-from mcp_tap.net.heads import Head
+from mcp_tap.net.heads import AnyHead, Head, RequestLine
 
 _EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
 
@@ -28,7 +28,7 @@ class Way:
         "sse",
     )
 
-    def __init__(self, head: Head, limit: int, *, stream: bool) -> None:
+    def __init__(self, head: AnyHead, limit: int, *, stream: bool) -> None:
         """Learn from the head how the payload is to be understood.
 
         Args:
@@ -71,44 +71,26 @@ class Tape:
         "conn",
         "exchange",
         "head",
-        "method",
         "peer",
         "received",
         "request",
         "response",
         "sent",
         "seq",
-        "target",
-        "version",
     )
 
-    def __init__(  # noqa: PLR0917 (one per request: keywords cost)
-        self,
-        exchange: int,
-        conn: int,
-        peer: str,
-        method: bytes,
-        target: bytes,
-        version: str,
-        head: Head,
-    ) -> None:
+    def __init__(self, exchange: int, conn: int, peer: str, head: Head[RequestLine]) -> None:
         """Begin with a request's head.
 
         Args:
             exchange: its number.
             conn: number of the client's connection.
             peer: address of the client.
-            method: as sent.
-            target: request target, as sent.
-            version: HTTP version, `1.1`.
-            head: the fields.
+            head: as the client sent it.
         """
         self.exchange = exchange
         self.conn = conn
         self.peer = peer
-        self.method = method
-        self.target = target
-        self.version = version
         self.head = head
         self.seq = 0
         self.request: Way | None = None

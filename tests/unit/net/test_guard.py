@@ -6,10 +6,11 @@ import pytest
 
 from mcp_tap.net.guard import Guard, host_name, is_loopback
 from mcp_tap.net.heads import HeadReader
+from tests.heads import ASK
 
 
 def refusal(guard: Guard, *fields: tuple[bytes, bytes]) -> str | None:
-    return guard.refusal(HeadReader().read(list(fields)).fields)
+    return guard.refusal(HeadReader().read(ASK, list(fields)).fields)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from mcp_tap.net.heads import (
     HeadReader,
+    RequestLine,
+    StatusLine,
     lines,
     replaced,
     request_head,
     response_head,
     without_chunking,
 )
+from tests.heads import ASK, FINE
 
 NAMES = st.sampled_from([b"Host", b"hOST", b"X-A", b"x-a", b"Accept", b"Content-Length", b"Te"])
 VALUES = st.sampled_from([b"", b"1", b"22", b"a, b", b"caf\xe9"])
@@ -29,7 +32,7 @@ def one_length(fields):
 def test_blocks_are_written_as_they_were_read_whatever_was_read_before(blocks):
     reader = HeadReader()
     for fields in blocks * 2:
-        head = reader.read(list(fields))
+        head = reader.read(ASK, list(fields))
         kept = [f for f in fields if f[0].lower() != b"te"]
         assert head.block() == lines(kept)
         assert list(head.headers) == fields
@@ -37,7 +40,7 @@ def test_blocks_are_written_as_they_were_read_whatever_was_read_before(blocks):
 
 def test_a_head_says_how_its_body_is_framed():
     def read(*fields):
-        return HeadReader().read(list(fields))
+        return HeadReader().read(ASK, list(fields))
 
     assert read((b"content-LENGTH", b"12")).content_length() == 12
     assert read().content_length() is None
@@ -55,6 +58,7 @@ def test_what_matters_of_a_block_is_read():
     fields = (
         HeadReader()
         .read(
+            ASK,
             [
                 (b"HOST", b"h"),
                 (b"host", b"i"),
@@ -62,7 +66,7 @@ def test_what_matters_of_a_block_is_read():
                 (b"Expect", b"100-Continue"),
                 (b"Content-Type", b"Text/HTML"),
                 (b"Content-Encoding", b"gzip"),
-            ]
+            ],
         )
         .fields
     )
@@ -72,6 +76,7 @@ def test_what_matters_of_a_block_is_read():
 
 def test_hop_by_hop_fields_and_those_connection_names_are_left_out():
     head = HeadReader(b"expect").read(
+        ASK,
         [
             (b"Connection", b"X-One, close"),
             (b"connection", b" x-TWO,,Host"),
@@ -84,23 +89,25 @@ def test_hop_by_hop_fields_and_those_connection_names_are_left_out():
             (b"Proxy-Connection", b"x"),
             (b"Keep-Alive", b"timeout=5"),
             (b"X-Three", b"3"),
-        ]
+        ],
     )
     assert head.block() == b"Host: h\r\nX-Three: 3\r\n"
 
 
 def test_heads_are_written_with_their_first_line():
-    head = HeadReader().read([(b"A", b"b")])
-    assert request_head(b"GET", b"/x", "1.1", head) == b"GET /x HTTP/1.1\r\nA: b\r\n\r\n"
-    assert request_head(b"GET", b"/x", "1.0", head) == b"GET /x HTTP/1.0\r\nA: b\r\n\r\n"
-    assert response_head(200, b"", head.block(), close=False) == b"HTTP/1.1 200 \r\nA: b\r\n\r\n"
-    assert response_head(404, b"No", b"", close=True) == (
+    for version in ("1.1", "1.0"):
+        head = HeadReader().read(RequestLine(b"GET", b"/x", version), [(b"A", b"b")])
+        written = b"GET /x HTTP/%b\r\nA: b\r\n\r\n" % version.encode()
+        assert request_head(head) == written
+    line = StatusLine(200, b"", "1.1")
+    assert response_head(line, head.block(), close=False) == b"HTTP/1.1 200 \r\nA: b\r\n\r\n"
+    assert response_head(StatusLine(404, b"No", "1.1"), b"", close=True) == (
         b"HTTP/1.1 404 No\r\nConnection: close\r\n\r\n"
     )
 
 
 def test_chunking_can_be_taken_out():
-    head = HeadReader().read([(b"A", b"b"), (b"Transfer-Encoding", b"chunked"), (b"C", b"d")])
+    head = HeadReader().read(FINE, [(b"A", b"b"), (b"Transfer-Encoding", b"chunked"), (b"C", b"d")])
     assert without_chunking(head) == b"A: b\r\nC: d\r\n"
 
 
@@ -120,12 +127,12 @@ def test_replaced_fields_take_the_place_of_the_first_of_their_name(before, wante
 def test_little_is_remembered_and_nothing_large():
     reader = HeadReader()
     for n in range(3_000):
-        reader.read([(b"X", b"%d" % n), (b"Content-Length", b"5")])
+        reader.read(ASK, [(b"X", b"%d" % n), (b"Content-Length", b"5")])
     assert len(reader._exact) <= 512
     assert len(reader._blocks) <= 512
     reader = HeadReader()
     for n in range(100):
-        head = reader.read([(b"X", b"%d" % n * 10_000)])
+        head = reader.read(ASK, [(b"X", b"%d" % n * 10_000)])
         assert head.block() == b"X: " + b"%d" % n * 10_000 + b"\r\n"
     assert not reader._exact
     assert not reader._blocks

@@ -28,11 +28,11 @@ class Sink:
     def heads(self) -> list:
         return [p[1:] for p in self.parts if p[0] == "head"]
 
-    def upstream_head(self, status, reason, version, head, *, to_eof) -> None:
-        self.parts.append(("head", status, reason, version, to_eof))
+    def upstream_head(self, head, *, to_eof) -> None:
+        self.parts.append(("head", *head.line, to_eof))
 
-    def upstream_whole(self, status, reason, version, head, body) -> bool:
-        self.upstream_head(status, reason, version, head, to_eof=False)
+    def upstream_whole(self, head, body) -> bool:
+        self.upstream_head(head, to_eof=False)
         self.upstream_data(body)
         return self.upstream_end()
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_tap.net.heads import HeadReader
+from mcp_tap.net.heads import HeadReader, RequestLine
 from mcp_tap.net.whole import Whole
+from tests.heads import ASK
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\nAccept: x\r\n\r\n"
 
@@ -21,7 +22,7 @@ class Parsed:
         self.body = b""
         self.done = False
         httptools.HttpRequestParser(self).feed_data(data)
-        self.head = HeadReader().read(self.headers)
+        self.head = HeadReader().read(ASK, self.headers)
 
     def on_header(self, name, value):
         self.headers.append((name, value))
@@ -37,9 +38,9 @@ def message(body: bytes, head: bytes = HEAD) -> bytes:
     return head % len(body) + body
 
 
-def learned(data: bytes) -> Whole[str]:
-    whole: Whole[str] = Whole()
-    whole.learn(data, "facts", Parsed(data).head)
+def learned(data: bytes) -> Whole[RequestLine]:
+    whole: Whole[RequestLine] = Whole()
+    whole.learn(data, Parsed(data).head)
     return whole
 
 
@@ -47,8 +48,8 @@ def test_a_known_head_is_found_with_another_body():
     whole = learned(message(b"first"))
     found = whole.find(message(b"another one"))
     assert found is not None
-    facts, head, body = found
-    assert (facts, body) == ("facts", b"another one")
+    head, body = found
+    assert (head.line, body) == (ASK, b"another one")
     assert head.headers == [(b"Host", b"h"), (b"Content-Length", b"11"), (b"Accept", b"x")]
     assert head.content_length() == 11
 
@@ -103,7 +104,7 @@ def test_what_is_found_is_what_the_parser_would_give(first, second, at, junk):
     data = data[:at] + junk + data[at:]
     found = whole.find(data)
     if found is not None:
-        _, head, body = found
+        head, body = found
         parsed = Parsed(data)
         assert parsed.done
         assert (parsed.headers, parsed.body) == (head.headers, body)
@@ -112,8 +113,8 @@ def test_what_is_found_is_what_the_parser_would_give(first, second, at, junk):
 
 
 def test_little_is_remembered():
-    whole: Whole[None] = Whole()
+    whole: Whole[RequestLine] = Whole()
     for n in range(2_000):
         data = message(b"x", HEAD.replace(b"Host: h", b"Host: %d" % n))
-        whole.learn(data, None, Parsed(data).head)
+        whole.learn(data, Parsed(data).head)
     assert len(whole._seen) <= 512

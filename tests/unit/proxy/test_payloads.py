@@ -14,6 +14,7 @@ from mcp_tap.core.wire import UNPARSED
 from mcp_tap.net.heads import HeadReader
 from mcp_tap.proxy.payloads import Payloads
 from mcp_tap.proxy.tape import Tape
+from tests.heads import ASK
 
 RPC = b'{"jsonrpc":"2.0","id":1,"result":{}}'
 
@@ -33,8 +34,8 @@ def recorded(
     counter = iter(range(1, 1000))
     payloads = Payloads(pairs.append, Redactor(b"k" * 32, **settings), limit, lambda: next(counter))
     fields = [(b"Content-Type", kind)] if kind else []
-    head = HeadReader().read([*fields, *more])
-    tape = Tape(9, 1, "", b"POST", b"/", "1.1", head)
+    head = HeadReader().read(ASK, [*fields, *more])
+    tape = Tape(9, 1, "", head)
     if not step:
         digest = payloads.whole(tape, 1.0, sender, head, payload)
     else:

@@ -9,9 +9,10 @@ import pytest
 from mcp_tap.core.records import Closed, Decision, HttpRequest, HttpResponse, Message
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.wire import UNPARSED
-from mcp_tap.net.heads import HeadReader
+from mcp_tap.net.heads import HeadReader, RequestLine, StatusLine
 from mcp_tap.proxy.recording import Recording
 from mcp_tap.proxy.tape import Tape
+from tests.heads import ASK, FINE
 
 JSON = (b"Content-Type", b"application/json")
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -30,8 +31,8 @@ class Recorder:
         return [record for record, _ in self.pairs]
 
     def tape(self, number: int = 1, *fields, target: bytes = b"/mcp", version: str = "1.1") -> Tape:
-        head = self.heads.read(list(fields))
-        return Tape(number, 3, "127.0.0.1", b"POST", target, version, head)
+        line = RequestLine(b"POST", target, version)
+        return Tape(number, 3, "127.0.0.1", self.heads.read(line, list(fields)))
 
 
 def test_an_exchange_in_pieces_becomes_its_five_records():
@@ -41,7 +42,7 @@ def test_an_exchange_in_pieces_becomes_its_five_records():
     recording.request_data(tape, 0.2, PING[:7])
     recording.request_data(tape, 0.3, PING[7:])
     recording.request_end(tape, 0.4)
-    recording.response_head(tape, 0.5, 200, b"OK", "1.1", made.heads.read([JSON]), "server")
+    recording.response_head(tape, 0.5, made.heads.read(FINE, [JSON]), "server")
     recording.response_data(tape, 0.6, b'{"jsonrpc":"2.0","id":1,')
     recording.response_data(tape, 0.7, b'"result":{}}')
     recording.response_end(tape, 0.8, "server", True)
@@ -61,14 +62,14 @@ def test_an_exchange_in_one_piece_becomes_the_same_records():
     answer = b'{"jsonrpc":"2.0","id":1,"result":{}}'
     tape = whole.tape(1, JSON, (b"Content-Length", b"40"))
     whole.recording.request(tape, 0.1, PING)
-    head = whole.heads.read([JSON, (b"Content-Length", b"36")])
-    whole.recording.response(tape, 0.5, 200, b"OK", "1.1", head, answer, 0.2, 0.0)
+    head = whole.heads.read(FINE, [JSON, (b"Content-Length", b"36")])
+    whole.recording.response(tape, 0.5, head, answer, 0.2, 0.0)
     tape = pieces.tape(1, JSON, (b"Content-Length", b"40"))
     recording = pieces.recording
     recording.request_head(tape, 0.1)
     recording.request_data(tape, 0.1, PING)
     recording.request_end(tape, 0.1)
-    recording.response_head(tape, 0.5, 200, b"OK", "1.1", head, "server")
+    recording.response_head(tape, 0.5, head, "server")
     recording.response_data(tape, 0.5, answer)
     recording.response_end(tape, 0.5, "server", True)
     recording.closed(tape, 0.5, "complete", None, 0.2, 0.5, 0.0)
@@ -105,7 +106,7 @@ def test_the_head_that_went_upstream_stands_beside_the_clients():
     made = Recorder()
     tape = made.tape(1, (b"Host", b"a"))
     made.recording.request_head(tape, 0.1)
-    made.recording.upstream_request_head(tape, 0.2, made.heads.read([(b"Host", b"b")]))
+    made.recording.upstream_request_head(tape, 0.2, made.heads.read(ASK, [(b"Host", b"b")]))
     first, second = made.records
     assert (first.leg, first.replaces) == (None, None)
     assert (second.leg, second.replaces) == ("upstream", first.seq)
@@ -115,7 +116,8 @@ def test_the_head_that_went_upstream_stands_beside_the_clients():
 def test_an_interim_response_begins_no_payload():
     made = Recorder()
     tape = made.tape()
-    made.recording.response_head(tape, 0.1, 103, b"Hints", "1.1", made.heads.read([]), "server")
+    hints = made.heads.read(StatusLine(103, b"Hints", "1.1"), [])
+    made.recording.response_head(tape, 0.1, hints, "server")
     made.recording.response_data(tape, 0.1, b"not there")
     made.recording.response_end(tape, 0.1, "server", True)
     assert [type(r) for r in made.records] == [HttpResponse]
@@ -125,7 +127,8 @@ def test_other_versions_are_kept():
     made = Recorder()
     tape = made.tape(version="1.0")
     made.recording.request_head(tape, 0)
-    made.recording.response_head(tape, 0, 200, b"", "1.0", made.heads.read([]), "server")
+    old = made.heads.read(StatusLine(200, b"", "1.0"), [])
+    made.recording.response_head(tape, 0, old, "server")
     assert [r.version for r in made.records] == ["1.0", "1.0"]
 
 

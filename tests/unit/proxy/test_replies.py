@@ -46,7 +46,7 @@ def test_anything_else_gets_plain_text(body):
 def test_the_head_says_whose_answer_it_is(status, close):
     reply = make_reply(status, "a-code", "x")
     head = reply.head(close=close)
-    assert head.startswith(b"HTTP/1.1 %d %b\r\n" % (status, reply.reason))
+    assert head.startswith(b"HTTP/1.1 %d %b\r\n" % (status, reply.line.reason))
     assert b"\r\nMcp-Tap-Error: a-code\r\n" in head
     assert b"\r\nContent-Length: %d\r\n" % len(reply.body) in head
     assert (b"\r\nConnection: close\r\n" in head) is close

@@ -11,6 +11,7 @@ from mcp_tap.net.target import parse_target
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.proxy.recording import Recording
 from mcp_tap.proxy.tap import Tap
+from tests.heads import ASK
 
 
 def tap(**given) -> Tap:
@@ -39,13 +40,13 @@ async def test_the_clock_never_runs_backwards_and_counts_microseconds():
 
 async def test_a_head_that_needs_no_change_is_the_same_object():
     made = tap()
-    head = made.heads.read([(b"Host", b"h")])
+    head = made.heads.read(ASK, [(b"Host", b"h")])
     assert made.upstream_head(head) is head
 
 
 async def test_given_headers_and_host_take_the_place_of_the_clients():
     made = tap(extra_headers=[(b"A", b"1")], upstream_host=b"up:1")
-    head = made.heads.read([(b"hOst", b"h"), (b"a", b"0"), (b"B", b"2"), (b"A", b"3")])
+    head = made.heads.read(ASK, [(b"hOst", b"h"), (b"a", b"0"), (b"B", b"2"), (b"A", b"3")])
     assert made.upstream_head(head).block() == b"hOst: up:1\r\na: 1\r\nB: 2\r\n"
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from mcp_tap.net.heads import HeadReader
 from mcp_tap.proxy.tape import Tape, Way
+from tests.heads import ASK
 
 
 def way(*fields: tuple[bytes, bytes], stream: bool = True, limit: int = 1000) -> Way:
-    return Way(HeadReader().read(list(fields)), limit, stream=stream)
+    return Way(HeadReader().read(ASK, list(fields)), limit, stream=stream)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,6 @@ def test_who_sends_it_is_known():
 
 
 def test_a_fresh_tape_has_transferred_nothing():
-    tape = Tape(1, 2, "127.0.0.1", b"GET", b"/", "1.1", HeadReader().read([]))
+    tape = Tape(1, 2, "127.0.0.1", HeadReader().read(ASK, []))
     assert (tape.sent.bytes, tape.sent.sha256) == (0, sha256(b"").hexdigest())
     assert tape.received == tape.sent == way().total()
