@@ -42,8 +42,8 @@ async def until_ended() -> None:
 class Child:
     """One running program."""
 
-    def __init__(self, argv: Sequence[str], *, log: Path) -> None:
-        """Start it; what it says on stderr goes to `log`."""
+    def __init__(self, argv: Sequence[str], *, log: Path, core: int | None = None) -> None:
+        """Start it, on one processor core if told so; what it says on stderr goes to `log`."""
         self.argv = list(argv)
         self.log = log
         with log.open("ab") as stderr:
@@ -55,6 +55,9 @@ class Child:
                 text=True,
                 bufsize=1,
             )
+        if core is not None:
+            # Threads it starts later inherit this; so early it has none.
+            os.sched_setaffinity(self.process.pid, {core})
         self.pid = self.process.pid
 
     def line(self) -> str:

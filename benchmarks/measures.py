@@ -21,9 +21,9 @@ WARM_UP = 300
 class Effort:
     """How long to measure."""
 
-    seconds: float = 0.7
+    seconds: float = 0.4
     """Length of one turn."""
-    turns: int = 3
+    turns: int = 5
     exchanges: int = 20_000
     """Exchanges over which memory has to stay flat."""
     body_mb: int = 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -50,8 +51,12 @@ class Rig:
         self.folder = folder
         self._stack = ExitStack()
         self._log = folder / "stderr.log"
-        self._load = self.child("-m", "benchmarks.load")
-        stub = self.child("-m", "benchmarks.stub")
+        # What is measured has one core, load generator and stub have another: else the scheduler
+        # moves them about, and the ratios with them.
+        cores = sorted(os.sched_getaffinity(0))
+        self._core, others = cores[0], cores[-1]
+        self._load = self.child("-m", "benchmarks.load", core=others)
+        stub = self.child("-m", "benchmarks.stub", core=others)
         self.direct = Target("direct", int(stub.line()), stub)
         self.upstream = f"http://127.0.0.1:{self.direct.port}"
 
@@ -63,9 +68,10 @@ class Rig:
         """End every process, the last started first."""
         self._stack.close()
 
-    def child(self, *arguments: str, argv: Sequence[str] = ()) -> Child:
+    def child(self, *arguments: str, argv: Sequence[str] = (), core: int | None = None) -> Child:
         """Start a Python program, or any other by its whole `argv`."""
-        child = Child(argv or [PYTHON, *arguments], log=self._log)
+        core = self._core if core is None else core
+        child = Child(argv or [PYTHON, *arguments], log=self._log, core=core)
         self._stack.callback(child.end)
         return child
 

@@ -99,13 +99,14 @@ class SseParser:
 
         None for any other chunk; then `feed()` reads it.
         """
-        if self._open or self._line_size or self._first_line or self._skip_lf:
+        if self._open or self._line_size or self._skip_lf:
             return None
         for start, end, fields in _USUAL:
             if chunk.startswith(start) and chunk.endswith(end):
                 data = chunk[len(start) : -len(end)]
                 if b"\n" in data or b"\r" in data or len(data) > self._limit:
                     return None
+                self._first_line = False
                 return data, fields
         return None
 

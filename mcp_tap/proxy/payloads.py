@@ -54,6 +54,25 @@ class Payloads:
         self.end(tape, way, t, sender, whole=True)
         return way.total()
 
+    def read(self, tape: Tape, way: Way, t: float, pieces: tuple[bytes, ...]) -> None:
+        """Take what one read brought; of an event stream that is mostly whole events."""
+        sse = way.sse
+        if sse is None or way.decoder is not None or self._redactor.touches_bodies:
+            for piece in pieces:
+                self.data(tape, way, t, piece)
+            return
+        for piece in pieces:
+            usual = sse.usual(piece)
+            if usual is None or not self._message(tape, t, "server", *usual):
+                for block in sse.feed(piece):
+                    self._block(tape, way, t, block)
+        whole = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        way.bytes += len(whole)
+        if way.digest is None:
+            way.digest = sha256(whole)
+        else:
+            way.digest.update(whole)
+
     def data(self, tape: Tape, way: Way, t: float, data: bytes) -> None:
         """Take bytes of a payload as they were transferred."""
         way.bytes += len(data)
@@ -71,10 +90,6 @@ class Payloads:
                 self._undecodable(tape, way, t, f"one read gives more than {self._limit} bytes")
                 return
         if way.sse is not None:
-            if way.decoder is None and not self._redactor.touches_bodies:
-                usual = way.sse.usual(data)
-                if usual is not None and self._message(tape, t, "server", *usual):
-                    return
             for block in way.sse.feed(data):
                 self._block(tape, way, t, block)
         elif way.collector is not None:

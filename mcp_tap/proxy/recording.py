@@ -129,8 +129,7 @@ class Recording:
     def response_data(self, tape: Tape, t: float, *pieces: bytes) -> None:
         """Take body bytes of a response, in the pieces in which they came."""
         if tape.response is not None:
-            for data in pieces:
-                self._payloads.data(tape, tape.response, t, data)
+            self._payloads.read(tape, tape.response, t, pieces)
 
     def request_end(self, tape: Tape, t: float) -> None:
         """Record the payload of a request that is complete."""
