@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import msgspec
 
@@ -117,15 +118,19 @@ class CaptureWriter:
         if self._sync:
             self._drain()
 
-    def write_many(self, records: list[AnyRecord]) -> None:
-        """Take several records: the same as `write()` for each, with less ado."""
+    def write_many(self, items: list[tuple[AnyRecord, Any]]) -> None:
+        """Take several records: the same as `write()` for each, with less ado.
+
+        Args:
+            items: records, each with something that is not written: as the recording has them.
+        """
         special = self._hole is not None or self._closed or self._sync
         if special or self._taken - self._settled > BOUND:
-            for record in records:
+            for record, _ in items:
                 self.write(record)
             return
         lines: list[bytes] = []
-        for record in records:
+        for record, _ in items:
             try:
                 line = encode(record)
                 if b"\n" in line:

@@ -33,7 +33,7 @@ class Desk:
     def __init__(
         self,
         *,
-        write: Callable[[list[AnyRecord]], None],
+        write: Callable[[list[tuple[AnyRecord, Any]]], None],
         feed: Callable[[AnyRecord, Any], Sequence[Any]],
         show: Callable[[Sequence[Any], float], None],
         notice: Callable[[str], None],
@@ -42,7 +42,8 @@ class Desk:
         """Write each record with `write`, then `feed` it on, and `show` what that changed.
 
         Args:
-            write: takes records for the capture; never blocks, never raises.
+            write: takes records, each with its payload parsed, for the capture; never blocks,
+                never raises.
             feed: takes a record and its parsed payload, gives what it changed.
             show: takes what changed and when.
             notice: takes words for the user.
@@ -99,7 +100,7 @@ class Desk:
     def _hand_on(self) -> None:
         fresh = self._fresh
         if fresh:
-            self._write([record for record, _ in fresh])
+            self._write(fresh)
             self._records.extend(fresh)
             fresh.clear()
 

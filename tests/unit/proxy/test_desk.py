@@ -26,9 +26,9 @@ class House:
         )
         self.seq = 0
 
-    def write(self, records) -> None:
+    def write(self, items) -> None:
         self.batches += 1
-        self.written += [r.seq for r in records]
+        self.written += [record.seq for record, _ in items]
 
     def feed(self, record, value):
         self.on_feed(record)
