@@ -49,7 +49,7 @@ def converter(
         raise CaptureError(
             "capture-newer",
             f"{name} has format {written}, this mcp-tap reads up to {target}",
-            help="pipx upgrade mcp-tap-proxy",
+            help="install a newer mcp-tap-proxy",
         )
     missing = [number for number in range(written, target) if number not in steps]
     if missing:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class CaptureFile:
     """The part that is being written, and how to get to the next one."""
 
     def __init__(self, path: Path, header: Header) -> None:
-        """Create the first part with its header.
+        """Create the first part with its header; its folder must be there.
 
         Raises:
             CaptureError: the file exists, or cannot be created.
@@ -60,10 +61,16 @@ class CaptureFile:
         self._half = False
         self._fd = -1
         try:
-            make_private_folder(path.parent)
             self._fd = self._create(path, header)
         except FileExistsError as error:
             raise _taken(path) from error
+        except FileNotFoundError as error:  # a folder made of a typing error goes unnoticed
+            raise CaptureError(
+                "capture-unwritable",
+                f"cannot create the capture {path}",
+                why=f"there is no folder {path.parent}",
+                help=f"mkdir -p {shlex.quote(str(path.parent))}",
+            ) from error
         except OSError as error:
             raise CaptureError(
                 "capture-unwritable",

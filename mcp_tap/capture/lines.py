@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 import zlib
 from pathlib import Path
@@ -22,6 +23,9 @@ BUFFER = 1 << 20
 UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 """What decoding a line may raise."""
 
+_TAIL = 64 << 10
+_LONGEST = 64 << 20
+"""Bytes from the end of a part within which its last line is looked for: at first, at most."""
 _MAGIC = b"\x1f\x8b"
 
 
@@ -186,3 +190,29 @@ class Account:
         self.lost += max(hole, gap.lost)
         self.unexplained += max(0, hole - gap.lost)
         self.expected = max(self.expected, gap.seq + 1)
+
+
+def last_record(path: Path) -> AnyRecord | None:
+    """Decode the last whole line of a part, reading back only as far as that line begins."""
+    with open_part(path) as stream:
+        line = stream.readline(_TAIL)
+        convert = first_line(line, path.name)[1]
+        if hasattr(stream, "fileobj"):
+            return None  # packed: its end cannot be had without unpacking all of it
+        end = stream.seek(0, os.SEEK_END)
+        block = _TAIL
+        while True:
+            start = max(0, end - block)
+            stream.seek(start)
+            lines = stream.read(end - start).split(b"\n")
+            whole = lines if start == 0 else lines[1:]
+            for candidate in reversed(whole):
+                try:
+                    record = decode_line(candidate, convert)
+                except UNDECODABLE:
+                    continue
+                if record is not None:
+                    return record
+            if start == 0 or block >= _LONGEST:
+                return None
+            block *= 8

@@ -6,6 +6,7 @@ or removed, and a run that is being written is not removed unless that is asked 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -16,28 +17,24 @@ from typing import Literal
 
 from msgspec import Struct
 
-from mcp_tap.capture.file import being_written
+from mcp_tap.capture.file import being_written, make_private_folder
 from mcp_tap.capture.lines import (
-    UNDECODABLE,
-    decode_line,
-    first_line,
     header_of,
-    open_part,
+    last_record,
     run_parts,
 )
 from mcp_tap.capture.parts import part_number, plain_name
-from mcp_tap.core.records import AnyRecord, Footer, Header
+from mcp_tap.core.records import Footer, Header
 from mcp_tap.errors import CaptureError
 
-State = Literal["clean", "running", "no footer", "packed"]
-"""`running`: a writer holds the file now; `no footer`: killed, or running where no
-locks are; `packed`: the end is in a gzip file, which is not unpacked to see."""
+State = Literal["ended", "running", "no footer", "packed"]
+"""`ended`: the last line is a footer, whatever stands before it; `running`: a writer holds the file
+now; `no footer`: killed, or running where no locks are; `packed`: the end is in a gzip file, which
+is not unpacked to see."""
 
 FRESH = 60.0
 """A capture without a footer that was written to within so many seconds may still be running."""
 
-_TAIL = 64 << 10
-_LONGEST = 64 << 20
 _RUN_ID = re.compile(r"\d{8}T\d{6}(-[A-Za-z0-9_-]+)?-[0-9a-f]{4}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
 
@@ -100,8 +97,21 @@ def run_id_for(path: Path | None, label: str | None, started: datetime | str) ->
 
 
 def new_path(label: str | None, started: datetime | str) -> Path:
-    """Name a file for a new run after its id."""
+    """Name a file for a new run after its id, in the captures folder, which is made if need be.
+
+    Raises:
+        CaptureError: the folder cannot be made.
+    """
     folder = home()
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        raise CaptureError(
+            "capture-unwritable",
+            f"cannot make the captures folder {folder}",
+            why=error.strerror or str(error),
+            help="name another folder with MCP_TAP_HOME, or a file with --write FILE",
+        ) from error
     while (path := folder / f"{new_run_id(label, started)}.jsonl").exists():
         pass
     return path
@@ -152,28 +162,39 @@ def find(spec: str | None) -> Path:
 
 
 def newest(folder: Path | None = None) -> Path:
-    """Find the run that was started last.
+    """Find the run that was started last; one that is over and saw no traffic is passed over.
+
+    If all are like that, it is the last of them.
 
     Raises:
         CaptureError: there is none.
     """
     folder = folder or home()
-    best: tuple[datetime, float, Path] | None = None
+    found: list[tuple[datetime, float, Path]] = []
     for path in _first_parts(folder):
-        try:
+        with contextlib.suppress(CaptureError, OSError):
             header = header_of(path)
-            item = (_started(header, path), path.stat().st_mtime, path)
-        except (CaptureError, OSError):
-            continue
-        if header.part == 1 and (best is None or item > best):
-            best = item
-    if best is None:
+            if header.part == 1:
+                found.append((_started(header, path), path.stat().st_mtime, path))
+    if not found:
         raise CaptureError(
             "no-captures",
             f"there is no capture in {folder} yet",
             help="mcp-tap http URL records one",
         )
-    return best[2]
+    found.sort(reverse=True)
+    for _, _, path in found:
+        with contextlib.suppress(CaptureError, OSError):
+            if not _is_idle(describe(path)):
+                return path
+    return found[0][2]
+
+
+def _is_idle(run: RunInfo) -> bool:
+    """Tell whether a run is over and has nothing to show."""
+    if run.state == "ended":
+        return run.exchanges == 0
+    return run.state == "no footer" and (run.records is None or run.records <= 1)
 
 
 def list_runs(folder: Path | None = None) -> Listing:
@@ -199,10 +220,10 @@ def describe(path: Path) -> RunInfo:
     """
     header = header_of(path)
     parts = run_parts(path, header)
-    last = _last_record(parts[-1])
+    last = last_record(parts[-1])
     stats = [part.stat() for part in parts]
     footer = last if isinstance(last, Footer) else None
-    state: State = "clean" if footer else "no footer"
+    state: State = "ended" if footer else "no footer"
     if last is None and parts[-1].suffix == ".gz":
         state = "packed"
     elif footer is None and being_written(parts[-1]):
@@ -317,29 +338,3 @@ def _started(header: Header, path: Path) -> datetime:
     except ValueError:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return started if started.tzinfo else started.replace(tzinfo=UTC)
-
-
-def _last_record(path: Path) -> AnyRecord | None:
-    """Decode the last whole line of a part, reading back only as far as that line begins."""
-    with open_part(path) as stream:
-        line = stream.readline(_TAIL)
-        convert = first_line(line, path.name)[1]
-        if hasattr(stream, "fileobj"):
-            return None  # packed: its end cannot be had without unpacking all of it
-        end = stream.seek(0, os.SEEK_END)
-        block = _TAIL
-        while True:
-            start = max(0, end - block)
-            stream.seek(start)
-            lines = stream.read(end - start).split(b"\n")
-            whole = lines if start == 0 else lines[1:]
-            for candidate in reversed(whole):
-                try:
-                    record = decode_line(candidate, convert)
-                except UNDECODABLE:
-                    continue
-                if record is not None:
-                    return record
-            if start == 0 or block >= _LONGEST:
-                return None
-            block *= 8

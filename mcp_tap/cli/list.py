@@ -31,8 +31,9 @@ _UPSTREAM = 60
 def command(folder: str | None, form: str) -> None:
     """List the captures of FOLDER, newest first; without it, of the folder captures go to.
 
-    STATE is clean for a run that ended as it should, running while it is being written, and
-    "no footer" for one that was killed.
+    STATE is ended for a run whose last record is there, with the number of records that were lost
+    before it, if any; running while it is being written; "no footer" for one that was killed; and
+    packed for a gzip file.  What is between first and last line is not read: show does that.
     """
     where = Path(folder) if folder else store.home()
     listing = store.list_runs(where)
@@ -83,9 +84,9 @@ def table(runs: list[RunInfo]) -> list[str]:
             safe(run.id),
             run.started.astimezone().strftime("%Y-%m-%d %H:%M:%S"),
             took(run.duration) if run.records is not None else "-",
-            _count(run),
+            "-" if run.records is None else f"{run.records:,}",
             size(run.bytes),
-            run.state,
+            run.state + (f", lost {run.lost:,}" if run.lost else ""),
             safe(run.header.label or "-"),
             cut(safe(run.header.upstream), _UPSTREAM),
         ]
@@ -104,12 +105,6 @@ def table(runs: list[RunInfo]) -> list[str]:
 def summary(runs: list[RunInfo]) -> str:
     """Count runs and what they take: `3 captures, 12 MB`."""
     return f"{plural(len(runs), 'capture')}, {size(sum(run.bytes for run in runs))}"
-
-
-def _count(run: RunInfo) -> str:
-    if run.records is None:
-        return "-"
-    return f"{run.records:,}" + (f" (-{run.lost:,})" if run.lost else "")
 
 
 def printable(path: Path) -> str:

@@ -50,7 +50,7 @@ def test_an_older_capture_is_read_by_its_steps_with_bodies_untouched(old):
 def test_an_older_capture_is_followed_and_listed_too(old):
     with CaptureTail(old) as tail:
         assert [record.seq for record in tail.poll()] == [0, 1, 2]
-    assert describe(old).state == "clean"
+    assert describe(old).state == "ended"
 
 
 def test_steps_are_chained_in_order():

@@ -23,6 +23,7 @@ def mode(path) -> int:
 
 def test_files_are_private_and_new_folders_too_whatever_the_umask(tmp_path, umask):
     path = tmp_path / "a" / "b" / "run.jsonl"
+    make_private_folder(path.parent)
     file = CaptureFile(path, header())
     file.next_part()
     file.close()
@@ -34,6 +35,14 @@ def test_a_folder_that_exists_keeps_its_mode(tmp_path):
     tmp_path.chmod(0o755)
     make_private_folder(tmp_path)
     assert mode(tmp_path) == 0o755
+
+
+def test_no_folder_is_made_for_a_file_with_a_mistyped_name(tmp_path):
+    with pytest.raises(CaptureError) as caught:
+        CaptureFile(tmp_path / "no such" / "run.jsonl", header())
+    assert caught.value.code == "capture-unwritable"
+    assert caught.value.help == f"mkdir -p '{tmp_path}/no such'"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_existing_file_is_never_taken_and_a_free_name_is_offered(tmp_path):

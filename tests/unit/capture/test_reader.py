@@ -250,7 +250,7 @@ def test_a_newer_capture_says_how_to_upgrade(tmp_path):
     path.write_bytes(encode(header(format=9)))
     with pytest.raises(CaptureError) as caught:
         open_capture(str(path))
-    assert caught.value.help == "pipx upgrade mcp-tap-proxy"
+    assert caught.value.help == "install a newer mcp-tap-proxy"
 
 
 def test_standard_input_is_read_once(tmp_path):

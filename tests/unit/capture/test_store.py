@@ -87,6 +87,37 @@ def test_the_newest_is_the_run_started_last_whatever_its_name(folder):
     assert store.find(None) == folder / "a.jsonl"
 
 
+def test_a_run_that_is_over_and_saw_nothing_is_not_the_newest_unless_all_are_so(folder):
+    idle = write_run(folder / "idle.jsonl", 0, started=day(3), clean=False)
+    assert store.newest() == idle
+    with idle.open("ab") as file:
+        file.write(encode(footer(1, exchanges=0)) + b"\n")
+    write_run(folder / "killed.jsonl", 0, started=day(4), clean=False)
+    assert store.newest() == folder / "killed.jsonl"
+    used = write_run(folder / "used.jsonl", started=day(1))
+    write_run(folder / "older.jsonl", started="2026-06-30T10:00:00Z")
+    assert store.newest() == used
+
+
+def test_a_run_that_goes_on_is_the_newest_before_anything_passed(folder):
+    write_run(folder / "used.jsonl", started=day(1))
+    writer = CaptureWriter(folder / "live.jsonl", header(started=day(2)), on_trouble=fail)
+    assert store.newest() == folder / "live.jsonl"
+    writer.close(footer(1, exchanges=0))
+    assert store.newest() == folder / "used.jsonl"
+
+
+def test_the_captures_folder_is_made_for_a_new_run_and_private(folder, monkeypatch):
+    monkeypatch.setenv("MCP_TAP_HOME", str(folder / "a" / "b"))
+    path = store.new_path(None, "2026-07-28T12:04:01Z")
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    (folder / "file").touch()
+    monkeypatch.setenv("MCP_TAP_HOME", str(folder / "file" / "x"))
+    with pytest.raises(CaptureError) as caught:
+        store.new_path(None, "2026-07-28T12:04:01Z")
+    assert caught.value.code == "capture-unwritable"
+
+
 def test_no_capture_yet_says_how_to_get_one(folder):
     with pytest.raises(CaptureError) as caught:
         store.find(None)
@@ -132,7 +163,7 @@ def test_a_listing_tells_of_each_run_newest_first(folder):
         ("odd.jsonl", "not-a-capture")
     ]
     two, one = listing.runs
-    assert (one.state, one.records, one.exchanges, one.header.label) == ("clean", 5, 1, "billing")
+    assert (one.state, one.records, one.exchanges, one.header.label) == ("ended", 5, 1, "billing")
     assert (two.state, two.records, two.exchanges) == ("no footer", 8, None)
     assert two.duration == pytest.approx(0.007)
 
@@ -142,7 +173,7 @@ def test_all_parts_of_a_run_are_one_row(folder):
     (run,) = store.list_runs().runs
     assert run.parts == parts
     assert run.bytes == sum(part.stat().st_size for part in parts)
-    assert (run.records, run.state) == (62, "clean")
+    assert (run.records, run.state) == (62, "ended")
 
 
 def test_a_torn_end_and_a_long_last_line_do_not_hide_the_last_record(folder):
@@ -160,7 +191,7 @@ def test_a_run_that_is_being_written_is_seen_as_such(folder):
     writer.flush()
     assert store.list_runs().runs[0].state == "running"
     writer.close(footer(2))
-    assert store.list_runs().runs[0].state == "clean"
+    assert store.list_runs().runs[0].state == "ended"
 
 
 def test_lost_records_are_told(folder):

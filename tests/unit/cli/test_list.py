@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mcp_tap.cli.main import run
-from tests.captures import write_rotated, write_run
+from tests.captures import footer, lines_of, write_rotated, write_run
 
 
 @pytest.fixture
@@ -33,9 +33,19 @@ def test_the_table_has_a_line_for_each_run_newest_first(folder, capsys):
     assert "2.00s" in first
     assert "2,001" in first
     assert "no footer  billing  http://localhost:3000/mcp" in first
-    assert second.split()[-3:] == ["clean", "-", "http://localhost:3000/mcp"]
+    assert second.split()[-3:] == ["ended", "-", "http://localhost:3000/mcp"]
     assert first.index("http://") == second.index("http://") == head.index("UPSTREAM")
     assert err == ""
+
+
+def test_lost_records_stand_beside_the_state(folder, capsys):
+    path = write_run(folder / "a.jsonl", 3, clean=False)
+    with path.open("ab") as file:
+        file.write(lines_of(footer(1010, lost=1006)))
+    assert run(["list"]) == 0
+    head, row = capsys.readouterr().out.splitlines()
+    assert row[head.index("STATE") :].startswith("ended, lost 1,006  - ")
+    assert row.split()[4] == "5"
 
 
 def test_captured_text_cannot_reach_the_terminal_as_it_is(folder, capsys):
@@ -69,7 +79,7 @@ def test_json_is_one_document(folder, capsys, flag):
                 "records": 62,
                 "lost": 0,
                 "exchanges": 1,
-                "state": "clean",
+                "state": "ended",
             }
         ],
         "skipped": [
