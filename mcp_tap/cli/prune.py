@@ -46,8 +46,8 @@ def command(
     """Delete captures of FOLDER; without it, of the folder captures go to.
 
     With --older-than and --keep both, a run goes only if it is older *and* not among the newest N.
-    All parts of a run go together; files that are no captures are never touched.  On a terminal
-    it asks first.
+    All parts of a run go together; files that are no captures are never touched.
+    It asks first; where there is no terminal to ask on it deletes nothing without --yes.
     """
     if older_than is None and keep is None:
         raise UsageError(
@@ -64,6 +64,14 @@ def command(
         force=force,
     )
     say = output().say
+    asks = bool(chosen) and not (dry_run or yes)
+    if asks and not sys.stdin.isatty():
+        raise UsageError(
+            "not-confirmed",
+            f"prune would delete {summary(chosen)}, and nobody can be asked",
+            why="standard input is no terminal",
+            help="add --yes, or --dry-run to see which",
+        )
     for run in running:
         say(f"kept: {safe(run.id)} may still be written (--force deletes it)")
     if not chosen:
@@ -71,15 +79,19 @@ def command(
     elif not output().json:
         click.echo("\n".join(table(chosen)))
     if chosen and not dry_run:
-        if sys.stdin.isatty() and not yes:
-            click.confirm(f"Delete {summary(chosen)}?", abort=True, err=True)
-        for run in chosen:
-            store.remove(run)
+        _delete(chosen, asks=asks)
     if output().json:
         click.echo(msgspec.json.encode(_document(where, chosen, dry_run=dry_run)))
     elif chosen:
         files = plural(sum(len(run.parts) for run in chosen), "file")
         say(f"{'would delete' if dry_run else 'deleted'} {summary(chosen)}, {files}")
+
+
+def _delete(chosen: list[RunInfo], *, asks: bool) -> None:
+    if asks:
+        click.confirm(f"Delete {summary(chosen)}?", abort=True, err=True)
+    for run in chosen:
+        store.remove(run)
 
 
 def _document(where: Path, chosen: list[RunInfo], *, dry_run: bool) -> dict[str, object]:

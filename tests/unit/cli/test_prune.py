@@ -27,7 +27,7 @@ def names(folder) -> list[str]:
 
 
 def test_old_runs_go_and_everything_else_stays(folder, capsys):
-    assert run(["prune", "--older-than", "30d"]) == 0
+    assert run(["prune", "--older-than", "30d", "-y"]) == 0
     out, err = capsys.readouterr()
     assert "old " in out
     assert "deleted 1 capture" in err
@@ -45,17 +45,17 @@ def test_a_dry_run_only_says_what_would_go(folder, capsys):
 
 def test_all_parts_go_together(folder, capsys):
     parts = write_rotated(folder / "rotated.jsonl", 60)
-    assert run(["prune", "--keep", "1"]) == 0
+    assert run(["prune", "--keep", "1", "-y"]) == 0
     assert f"{len(parts) + 1} files" in capsys.readouterr().err
     assert names(folder) == ["new.jsonl", "odd.jsonl"]
 
 
 def test_a_run_that_is_being_written_stays_unless_forced(folder, capsys):
     writer = CaptureWriter(folder / "live.jsonl", header(), on_trouble=lambda _: None)
-    assert run(["prune", "--keep", "0"]) == 0
+    assert run(["prune", "--keep", "0", "-y"]) == 0
     assert "kept: live may still be written" in capsys.readouterr().err
     assert names(folder) == ["live.jsonl", "odd.jsonl"]
-    assert run(["prune", "--keep", "0", "--force"]) == 0
+    assert run(["prune", "--keep", "0", "--force", "-y"]) == 0
     assert names(folder) == ["odd.jsonl"]
     writer.close(footer(1))
 
@@ -63,6 +63,17 @@ def test_a_run_that_is_being_written_stays_unless_forced(folder, capsys):
 def test_without_a_choice_nothing_is_deleted(folder, capsys):
     assert run(["prune"]) == 2
     assert "error[nothing-to-prune]" in capsys.readouterr().err
+    assert len(names(folder)) == 3
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"], ["--force"]])
+def test_where_nobody_can_be_asked_nothing_is_deleted_without_yes(folder, flags, capsys):
+    assert run(["prune", "--keep", "0", *flags]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "not-confirmed" in err
+    assert "would delete 2 captures" in err
+    assert "add --yes" in err
     assert len(names(folder)) == 3
 
 
@@ -74,7 +85,7 @@ def test_nothing_to_delete_is_said(folder, capsys):
 
 
 def test_json_tells_what_was_deleted(folder, capsys):
-    assert run(["prune", "--keep", "1", "--json"]) == 0
+    assert run(["prune", "--keep", "1", "--json", "--yes"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["dry_run"] is False
     assert [row["path"] for row in document["deleted"]] == [str(folder / "old.jsonl")]
