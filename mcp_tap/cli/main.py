@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from mcp_tap.cli import streams
 from mcp_tap.cli.common import PREFIX, Output, TapContext, TapOption, shared_options, write_panels
 from mcp_tap.errors import UsageError
 
@@ -139,8 +140,7 @@ def run(args: Sequence[str]) -> int:
     try:
         with group.make_context(PROGRAM, list(args)) as root:
             code: Any = group.invoke(root)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            streams.finish()
             return code if isinstance(code, int) else 0
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -151,7 +151,8 @@ def run(args: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the top door: nothing may pass it unreported
         from mcp_tap.cli.door import report
 
-        return report(error, (root and root.find_object(Output)) or _guess(args))
+        shown = streams.explained(error)
+        return report(shown, (root and root.find_object(Output)) or _guess(args))
 
 
 def _guess(args: Sequence[str]) -> Output:
@@ -164,7 +165,7 @@ def _end_by_pipe() -> int:
     """End as programs do whose reader has left: without a word, and not as a success."""
     import signal
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
+    streams.drop()
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGPIPE)
@@ -188,7 +189,10 @@ def main() -> None:
     _fill_standard_streams()
     if COMPLETE in os.environ:
         group.main(prog_name=PROGRAM, complete_var=COMPLETE)
-    sys.exit(run(sys.argv[1:]))
+    streams.note_failures()
+    code = run(sys.argv[1:])
+    streams.settle()
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcp_tap.capture.file import being_written
+from mcp_tap.cli import streams
 from mcp_tap.cli.common import Output, TapCommand, output
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import Header
@@ -92,7 +93,7 @@ class Following:
         quiet = 0.0
         while not self._stop.is_set():
             if getattr(view, "gone", False):
-                raise BrokenPipeError
+                raise streams.failure() or BrokenPipeError
             if self._poll(view):
                 quiet = 0.0
                 continue
@@ -122,8 +123,10 @@ class Following:
             out.warn(f"{many} of {self.tail.path.name} could not be read")
         if self.tail.lost:
             out.warn(f"records of this run are missing: {self.tail.lost}")
-        if self.ended and not self.tail.clean:
-            out.say(f"{self.tail.path.name} has no footer: the run was killed")
+        if not self.tail.clean:
+            goes_on = self._written()
+            fate = "is still being written" if goes_on else "has not ended: the run was killed"
+            out.say(f"{self.tail.path.name} {fate}")
 
     def _poll(self, view: View) -> bool:
         records = self.tail.poll()

@@ -42,7 +42,7 @@ def test_help_lists_every_command_and_imports_none_of_them():
         assert f"\n  {name} " in done.stdout
     heavy, ours = done.stderr.splitlines()
     assert heavy == "[]", "mcp-tap --help must start as fast as click does"
-    assert ours == str([f"mcp_tap.cli.{m}" for m in ("values", "common", "main")])
+    assert ours == str([f"mcp_tap.cli.{m}" for m in ("streams", "values", "common", "main")])
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)

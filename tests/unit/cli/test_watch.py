@@ -17,7 +17,7 @@ from mcp_tap.cli.main import run
 from mcp_tap.cli.watch import Following, JsonLines
 from mcp_tap.views.base import NullView
 from tests import builders as b
-from tests.captures import fail
+from tests.captures import fail, footer
 from tests.traffic import story
 
 BOUND = 5.0
@@ -99,6 +99,22 @@ def follow():
         tail.close()
 
 
+def said(following):
+    class Out:
+        def __init__(self):
+            self.texts = []
+
+        def warn(self, text):
+            raise AssertionError(text)
+
+        def say(self, text):
+            self.texts.append(text)
+
+    out = Out()
+    following.report(out)
+    return out.texts
+
+
 def test_a_growing_run_is_followed_until_its_footer(tmp_path, follow):
     records = story().records
     writer = CaptureWriter(tmp_path / "run.jsonl", records[0], on_trouble=fail)
@@ -127,18 +143,16 @@ def test_a_run_nobody_writes_any_more_ends_without_a_footer(tmp_path, monkeypatc
     assert not thread.is_alive()
     assert following.ended
 
-    class Out:
-        said = ""
+    assert said(following) == ["run.jsonl has not ended: the run was killed"]
 
-        def warn(self, text):
-            raise AssertionError(text)
 
-        def say(self, text):
-            self.said = text
-
-    out = Out()
-    following.report(out)
-    assert out.said == "run.jsonl has no footer: the run was killed"
+def test_a_run_that_goes_on_when_one_leaves_is_not_called_killed(tmp_path, follow):
+    writer = CaptureWriter(tmp_path / "run.jsonl", story().records[0], on_trouble=fail)
+    following, _, stop, thread = follow(tmp_path / "run.jsonl", stay=True)
+    stop.set()
+    thread.join(BOUND)
+    assert said(following) == ["run.jsonl is still being written"]
+    writer.close(footer(1))
 
 
 def test_the_console_stays_until_it_is_told_to_end(tmp_path, follow):
