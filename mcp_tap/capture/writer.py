@@ -30,6 +30,10 @@ TICK = 0.025
 """Seconds between two writes under load."""
 IDLE = 0.15
 """Seconds the thread sleeps at most when nothing comes."""
+HURRY = 1 << 20
+"""Bytes that do not wait for the next tick."""
+PATIENCE = 0.5
+"""Seconds a burst may wait for a disk that works."""
 RETRY = 0.25
 """Seconds between two attempts while writing fails."""
 CLOSE = 2.0
@@ -84,6 +88,7 @@ class CaptureWriter:
         self._loss_said = False
         self._odd_said = False
         self._attempts = 0
+        self._patient = True
         self._closed = False
         self._stop = False
         self._wake = threading.Event()
@@ -105,6 +110,7 @@ class CaptureWriter:
 
     def write(self, record: AnyRecord) -> None:
         """Take a record: never wait for the disk (without `sync`), never raise."""
+        self._wait_if_full()
         if self._taken - self._settled > BOUND or self._closed:
             self._lose_late(record)
             return
@@ -124,6 +130,7 @@ class CaptureWriter:
         Args:
             items: records, each with something that is not written: as the recording has them.
         """
+        self._wait_if_full()
         special = self._hole is not None or self._closed or self._sync
         if special or self._taken - self._settled > BOUND:
             for record, _ in items:
@@ -141,6 +148,11 @@ class CaptureWriter:
                 lines = []
                 self.write(record)
         self._queue(lines)
+
+    def poke(self) -> None:
+        """Try again what could not be written, where no thread does it; called now and then."""
+        if self._thread is None and not self._closed:
+            self._drain()
 
     def flush(self) -> None:
         """Return when all that was handed over is written, or that failed, or 2 s have passed."""
@@ -236,6 +248,27 @@ class CaptureWriter:
         with self._lock:
             self._lines += lines
         self._taken += sum(map(len, lines)) + len(lines)
+        if self._taken - self._settled > HURRY and not self._wake.is_set():
+            self._wake.set()
+
+    def _wait_if_full(self) -> None:
+        """Let a disk that works catch up, rather than lose records to a burst.
+
+        This holds up the traffic, so one wait in vain is the last until the backlog has gone down:
+        a disk that fails, or is too slow for the traffic, costs records and not time.
+        """
+        waiting = self._taken - self._settled
+        if waiting < HURRY:
+            self._patient = True
+        if waiting <= BOUND or not self._patient or self._failing or self._thread is None:
+            return
+        end = monotonic() + PATIENCE
+        with self._turn:
+            while self._taken - self._settled > BOUND and not self._failing:
+                if monotonic() > end:
+                    self._patient = False
+                    return
+                self._turn.wait(TICK)
 
     def _next_part(self) -> None:
         rotate = self._rotate or 0

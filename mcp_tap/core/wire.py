@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias, TypedDict
 
 import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from mcp_tap.core.records import Payload, deep
 
@@ -28,6 +28,10 @@ UNPARSED: Final = _Unparsed()
 Json: TypeAlias = Any
 
 _OPEN, _CLOSE = b"{}"
+LARGE: Final = 1 << 20
+"""Bytes from which a payload is not parsed whole: a dense one could hold up everything else."""
+_SMALL: Final = 64 << 10
+"""Bytes up to which a member of a large payload is still parsed."""
 
 
 class Carrier(TypedDict, total=False):
@@ -54,8 +58,13 @@ def carrier(payload: bytes) -> tuple[Carrier, Json]:
     """Choose the carrier of a payload, and give its value where it is strict JSON.
 
     `body` only for JSON that can stand in a line as it is: no raw line break, and nothing around
-    it that splicing would lose.
+    it that splicing would lose.  What is large travels as `text`, and has an `outline()` for value.
     """
+    if len(payload) > LARGE:
+        try:
+            return {"text": payload.decode()}, outline(payload)
+        except UnicodeDecodeError:
+            return {"b64": payload}, UNPARSED
     try:
         value = loads(payload)
     except ValueError:
@@ -76,7 +85,7 @@ def carrier(payload: bytes) -> tuple[Carrier, Json]:
 
 def spliced(payload: bytes) -> Json:
     """Parse a payload that `carrier()` would put into `body`; `UNPARSED` for any other."""
-    if not payload or payload[0] != _OPEN or payload[-1] != _CLOSE:
+    if not payload or len(payload) > LARGE or payload[0] != _OPEN or payload[-1] != _CLOSE:
         return UNPARSED
     if b"\n" in payload or b"\r" in payload:
         return UNPARSED
@@ -86,10 +95,44 @@ def spliced(payload: bytes) -> Json:
         return UNPARSED  # `carrier()` looks again
 
 
+def outline(payload: bytes) -> Json:
+    """Give the members of a large message that linking looks at; `UNPARSED` for no JSON object.
+
+    It costs a scan, and no object for anything else, however many there are.  A member that is
+    itself large is taken apart once more, or None: its presence can still be seen.
+    """
+    try:
+        return _known(_envelope.decode(payload), deeper=True)
+    except (ValueError, RecursionError):
+        return UNPARSED
+
+
+def _known(members: Struct, *, deeper: bool) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for name, wire_name in zip(
+        members.__struct_fields__, members.__struct_encode_fields__, strict=True
+    ):
+        raw = getattr(members, name)
+        if raw is UNSET:
+            continue
+        data = memoryview(raw)
+        if len(data) <= _SMALL:
+            found[wire_name] = _json.decode(data)
+        elif deeper and data[0] == _OPEN:
+            found[wire_name] = _known(_content.decode(data), deeper=False)
+        else:
+            found[wire_name] = None
+    return found
+
+
 def value_of(record: Payload) -> Json:
     """Parse what a record carries; `UNPARSED` when it is no JSON, or only a prefix of it."""
     if record.truncated:
         return UNPARSED
+    if record.text is not None and len(record.text) > LARGE // 4:
+        payload = record.text.encode()
+        if len(payload) > LARGE:
+            return outline(payload)
     try:
         if record.body is not UNSET:
             return loads(bytes(record.body))
@@ -106,3 +149,22 @@ def dumps(value: Json) -> bytes:
 
 
 _json = msgspec.json.Decoder()
+
+
+def _looked_at(*names: str) -> msgspec.json.Decoder[Struct]:
+    """Make a decoder that skips all members but these."""
+    fields = [(name.lstrip("_"), Raw | UnsetType, UNSET) for name in names]
+    kind = msgspec.defstruct("Members", fields, rename={n.lstrip("_"): n for n in names})
+    return msgspec.json.Decoder(kind)
+
+
+_envelope = _looked_at("jsonrpc", "id", "method", "params", "result", "error")
+_content = _looked_at(
+    # of params
+    "_meta", "name", "uri", "arguments", "requestState", "inputResponses", "taskId", "requestId",
+    "progressToken", "protocolVersion", "clientInfo", "capabilities", "elicitationId", "message",
+    "mode", "url", "requestedSchema",
+    # of result and error
+    "resultType", "isError", "inputRequests", "content", "structuredContent", "status", "task",
+    "statusMessage", "serverInfo", "action", "result", "error", "code", "data", "tools",
+)  # fmt: skip

@@ -69,7 +69,8 @@ class Guard:
 def host_name(value: str) -> str:
     """Take the port off an authority: `[::1]:80` and `localhost:80` give `::1`, `localhost`."""
     if value.startswith("["):
-        return value[1:].partition("]")[0]
+        name, _, rest = value[1:].partition("]")
+        return name if not rest or (rest[0] == ":" and rest[1:].isdigit()) else value
     name, colon, port = value.rpartition(":")
     return name if colon and port.isdigit() else value
 

@@ -20,6 +20,8 @@ from mcp_tap.core.wire import UNPARSED
 
 GATHER = 0.002
 """Seconds for which reports gather."""
+HAND_ON = 0.005
+"""Seconds of work after which the writer gets what there is: a report can be of megabytes."""
 SLICE = 0.002
 """Seconds of analysis in one turn of the loop."""
 AT_ONCE = 16
@@ -92,9 +94,13 @@ class Desk:
 
     def _record(self) -> None:
         reports = self._reports
+        until = perf_counter() + HAND_ON
         while reports:
             take, facts = reports.popleft()
             take(*facts)
+            if perf_counter() > until:
+                self._hand_on()
+                until = perf_counter() + HAND_ON
         self._hand_on()
 
     def _hand_on(self) -> None:

@@ -240,11 +240,17 @@ class HttpExchange:
 
     def upstream_flush(self) -> None:
         """Write what one read brought."""
+        self._report_pieces()
+        self._write()
+
+    def _report_pieces(self) -> None:
         pieces = self._pieces
         if pieces:
             self._pieces = []
             tap = self.tap
             tap.report(tap.recording.response_data, self.tape, tap.now(), *pieces)
+
+    def _write(self) -> None:
         out = self._out
         if out:
             self._out = []
@@ -255,19 +261,14 @@ class HttpExchange:
         self._upstream = None
         if self._out_chunked:
             self._out.append(b"0\r\n\r\n")
-        self.upstream_flush()
         sent_whole = self.request_done
         self._finish("complete")
         return sent_whole
 
     def upstream_lost(self, why: str, loss: Loss) -> None:
-        """Let the client see the cut: its connection breaks too, also before an answer began.
-
-        Only an answer that cannot be passed on, being no HTTP/1.1, needs one of the tap's own.
-        """
+        """Let the client see the cut, unless what came cannot be passed on, being no HTTP/1.1."""
         self.tap.now()
         self._upstream = None
-        self.upstream_flush()
         if loss == "garbled" and not self.responding:
             self._down(502, "upstream-garbled", why, "upstream_cut")
         elif not self.done:
@@ -313,11 +314,13 @@ class HttpExchange:
         body = b"" if self.line.method == b"HEAD" else reply.body
         if body:
             tap.report(tap.recording.response_data, self.tape, now, body)
-        self.client.write(reply.head(close=not self.keep_alive) + body)
+        self._out.append(reply.head(close=not self.keep_alive) + body)
         self._finish(self._reply_how, reply.why, sender_is_tap=True)
 
     def _finish(self, how: How, why: str | None = None, *, sender_is_tap: bool = False) -> None:
+        """Report the end, then write what is left: with `--sync` the client has it recorded."""
         self.done = True
+        self._report_pieces()
         tap = self.tap
         now = tap.t
         if self._connecting is not None:
@@ -341,4 +344,5 @@ class HttpExchange:
             self._first_byte,
             self._held,
         )
+        self._write()
         self.client.exchange_done(self, cut=how != "complete" and not sender_is_tap)

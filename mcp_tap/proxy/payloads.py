@@ -12,7 +12,7 @@ from mcp_tap.core.coding import CodingError
 from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender, Sse
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.sse import SseBlock
-from mcp_tap.core.wire import UNPARSED, carrier, spliced
+from mcp_tap.core.wire import LARGE, UNPARSED, carrier, loads, spliced
 from mcp_tap.net.heads import AnyHead
 from mcp_tap.proxy.tape import Tape, Way
 
@@ -182,6 +182,8 @@ class Payloads:
         event: bool = False,
     ) -> None:
         fields, value = carrier(payload)
+        if len(payload) > LARGE and (self._redactor.touches_bodies or not _is_message(value)):
+            value = _whole_value(payload)  # masking looks everywhere
         truncated = "truncated" in facts
         is_message = _is_message(value) or (
             value is UNPARSED and (event or "json" in way.content_type)
@@ -209,6 +211,13 @@ class Payloads:
         else:
             record = Body(**common, **fields, **facts, content_type=way.content_type or None)
         self._emit((record, UNPARSED if truncated else value))
+
+
+def _whole_value(payload: bytes) -> Any:
+    try:
+        return loads(payload)
+    except ValueError:
+        return UNPARSED
 
 
 def _is_message(value: Any) -> bool:

@@ -235,7 +235,9 @@ class HttpRun:
         return ClientConnection(self._tap)
 
     def _tick(self) -> None:
-        """Let time pass for the pipeline while nothing comes."""
+        """Let time pass for pipeline and writer while nothing comes."""
+        if self._writer is not None:
+            self._writer.poke()
         if self._tap is not None:
             now = self._tap.now()
             changes = self._pipeline.advance(now)
