@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 from mcp_tap.capture.parts import later_parts
 from mcp_tap.cli.common import Output
+from mcp_tap.core.text import safe
 from mcp_tap.views.base import NullView, Stats, View
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def make_view(
     """
     stream = stream or sys.stdout
     if name == "none" or stream is None:  # None: we were started with a closed stdout
-        return NullView()
+        return NullView(lambda text: out.say(f"mcp-tap: {safe(text)}"))
     colored = out.colored(stream)
     if name == "console":
         from mcp_tap.views.console import ConsoleView

@@ -6,7 +6,7 @@ draws does so on a thread of its own, from what it was told.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -44,7 +44,11 @@ class View(Protocol):
 
 
 class NullView:
-    """A view that shows nothing."""
+    """A view that shows nothing of the traffic; trouble of the tap's own is still said."""
+
+    def __init__(self, say: Callable[[str], None] | None = None) -> None:
+        """Give the tap's own words to `say`, which must return at once."""
+        self._say = say
 
     def start(self, header: Header) -> None:
         """Ignore it."""
@@ -53,7 +57,9 @@ class NullView:
         """Ignore it."""
 
     def notice(self, text: str) -> None:
-        """Ignore it."""
+        """Pass it on."""
+        if self._say is not None:
+            self._say(text)
 
     def close(self) -> None:
         """Do nothing."""
