@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_tap.core.model import Ask, Call, Exchange, Fault, Identity, Round
+from mcp_tap.core.model import Ask, Call, Exchange, Fault, Identity, Round, Said
 from mcp_tap.core.records import Header
 
 STARTED = "2026-07-28T12:04:00+00:00"
@@ -118,7 +118,8 @@ def deploy(number: int = 16) -> Call:
                echo="changed", asks=[window], arguments=arguments, link="state", exchange=21,
                sent_state="s1" * 156, answers={"confirm": confirm.answer}),
         round_(3, 13.204, 13.338, request_id=8, arguments=arguments, link="keys", exchange=22,
-               sent_state="s2" * 20 + "xx" + "s2" * 135, answers={"window": window.answer}),
+               sent_state="s2" * 20 + "xx" + "s2" * 135, answers={"window": window.answer},
+               result=Said(text="billing 2026.7.1 is out", more=1)),
     ]  # fmt: skip
     return call(
         number,

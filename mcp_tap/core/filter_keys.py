@@ -34,7 +34,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     """Wall-clock start of the run, in the zone the reader's clock shows; `at:` needs it."""
     bodies: Callable[[Subject], Iterable[str]] | None = None
     """Gives the payload texts of a subject's records.  Without it, text is searched in what the
-    model keeps: arguments, asks, answers and faults."""
+    model keeps: arguments, asks, answers, faults and the beginnings of results."""
 
 
 NO_SCOPE: Final = Scope()
@@ -68,6 +68,8 @@ def texts(subject: Subject, scope: Scope) -> Iterator[str]:
                 yield dumps([ask.params, ask.answer]).decode()
             if round_.fault:
                 yield round_.fault.message
+            if round_.result and round_.result.text:
+                yield round_.result.text
         yield subject.why or ""
     else:
         yield subject.path

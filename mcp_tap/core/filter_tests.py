@@ -82,7 +82,7 @@ def _number(key: str, text: str, written: str) -> float:
     found = _NUMBER.fullmatch(text)
     if not found or found[2].lower() not in units:
         known = ", ".join(filter(None, units))
-        raise refuse(key, written, f"wants a number{f' with {known}' if known else ''}")
+        raise refuse(key, written, f"{key} wants a number{f' with {known}' if known else ''}")
     return float(found[1]) * units[found[2].lower()]
 
 
@@ -99,9 +99,9 @@ def numeric(key: str, value: Value) -> Test:
     if key == "status" and re.fullmatch("[1-5]xx", written):
         hundred = int(written[0])
         return lambda status: bool(status // 100 == hundred)
+    number = _number(key, found[2], written)
     if not found[1] and key in _UNITS:
         raise refuse(key, written, "no two are exactly equal", f"compare: {key}:>{written}")
-    number = _number(key, found[2], written)
     compare: dict[str | None, Test] = {
         ">": lambda has: has > number,
         "<": lambda has: has < number,

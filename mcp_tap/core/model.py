@@ -89,6 +89,21 @@ class Exchange(Struct, kw_only=True):
         return "error" if self.how != "complete" or (self.status or 0) >= 400 else "ok"
 
 
+class Said(Struct, frozen=True, kw_only=True):
+    """What a result said, as much of it as a line can show; all of it is in the capture."""
+
+    text: str | None = None
+    """Its beginning: the first block's text."""
+    block: str | None = None
+    """Kind of the first block where that is no text: `image`."""
+    more: int = 0
+    """Blocks beside the first."""
+    unit: str = "block"
+    """What they are: a `block`, `message` (of a prompt) or `content` (of a resource)."""
+    words: tuple[str, ...] = ()
+    """Of a result without blocks: its members, such as `7 tools`."""
+
+
 class Ask(Struct, kw_only=True):
     """One thing a server asks of the client's side, and the answer to it."""
 
@@ -109,6 +124,8 @@ class Ask(Struct, kw_only=True):
     """Name of the script entry that answered."""
     answer_seq: int | None = None
     answer_t: float | None = None
+    pushed: bool = False
+    """It was sent as a request of its own, so its key is that request's id."""
     completed_t: float | None = None
     """When `notifications/elicitation/complete` named it (session era, URL mode)."""
 
@@ -140,7 +157,9 @@ class Round(Struct, kw_only=True):
     request_seq: int
     status: int | None = None
     result_type: str | None = None
-    """`complete`, `input_required`, `task`, another word of the server; None while none came."""
+    """`complete`, `input_required`, `task`, another word of the server; None where it said none."""
+    result: Said | None = None
+    """What its result said; None while none came."""
     link: Link = "none"
     """Evidence that ties this round to the one before; `none` on a first round."""
     answers_round: int | None = None

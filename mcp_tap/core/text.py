@@ -108,9 +108,9 @@ def fingerprint(state: str, mark: str = "…") -> str:
     return f"sha256:{sha256(raw).hexdigest()[:6]}{mark}, {size(len(raw))}"
 
 
-def short_print(state: str) -> str:
+def short_print(state: str, mark: str = "…") -> str:
     """Name a `requestState` in six digits, for columns."""
-    return sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:6] + ".."
+    return sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:6] + mark
 
 
 def took(seconds: float) -> str:

@@ -1,6 +1,7 @@
 """The records of a call, written out: bodies as readable JSON, or the bytes as they came.
 
-A `requestState` appears as its fingerprint in both; everything else of a body is shown.
+A `requestState` appears as its fingerprint in both.  Of the readable form a string over
+`MOST_TEXT` characters is cut, and what is left out is counted.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.views.look import Look, Row
 
 INDENT: Final = " " * 15
+MOST_TEXT: Final = 2000
 _STRING: Final = r'"((?:[^"\\]|\\.)*)"'
 _MEMBER: Final = re.compile(rf"{_STRING}(\s*:\s*){_STRING}", re.DOTALL)
 
@@ -81,7 +83,7 @@ def _payload_rows(record: Payload, look: Look, *, raw: bool) -> Iterator[Row]:
     lines = None if raw else _pretty(value_of(record), more)
     if lines is None:
         text = _veil(data.decode("utf-8", "backslashreplace"), more)
-        lines = text.splitlines() if not raw else [text] if text else []
+        lines = [_short(line) for line in text.splitlines()] if not raw else [text] if text else []
     for line in lines:
         yield [(f"{INDENT}  {safe(line)}", "")]
 
@@ -106,7 +108,15 @@ def _hide(value: Any, more: str) -> Any:
         }
     if isinstance(value, list):
         return [_hide(v, more) for v in value]
-    return value
+    return _short(value) if isinstance(value, str) else value
+
+
+def _short(text: str) -> str:
+    """Cut a text that is too long to read here, and say how much of it is missing."""
+    left = len(text) - MOST_TEXT
+    if left <= 0:
+        return text
+    return f"{text[:MOST_TEXT]} ... {left:,} more characters, -d4 prints all"
 
 
 def _veil(text: str, more: str) -> str:

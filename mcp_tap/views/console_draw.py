@@ -13,7 +13,7 @@ from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.text import plural, safe, size, width
 from mcp_tap.views.base import Change
 from mcp_tap.views.console_state import ConsoleState
-from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows
+from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
 from mcp_tap.views.look import Row, fit
 from mcp_tap.views.timeline import HEADING, call_row, exchange_row
 from mcp_tap.views.words import exchange_why
@@ -21,13 +21,14 @@ from mcp_tap.views.words import exchange_why
 WIDE: Final = 120
 _LIST: Final = 80
 _KEYS: Final = (
-    ("/", "filter"), ("enter", "open"), ("y", "copy"), ("space", "pause"), ("?", "help"),
-    ("q", "quit"),
+    ("esc", "clear", 2), ("/", "filter", 3), ("enter", "open", 4), ("y", "copy", 6),
+    ("space", "pause", 5), ("?", "help", 1), ("q", "quit", 0),
 )  # fmt: skip
+"""Keys, what they do, and which are left out first where there is no room: the highest."""
 _HELP: Final = """\
 j k  up down    move, also in this page     g G  home end    first, last
 enter  esc      into the call, and back
-/               filter; enter applies, esc leaves it
+/               filter; enter applies, esc leaves it; in the list esc clears it
 y               copy the call as JSON (through the terminal)
 space           let the list stand still, and go on
 q               quit
@@ -35,7 +36,7 @@ q               quit
 The list follows the newest call until another one is chosen; G follows again.
 
 ROUNDS   ? asked and answered   _ waiting   . open    = open stream
-         * final   x error   / cancelled
+         * final   x error   / cancelled           fields a*   a is required
 """
 
 
@@ -109,12 +110,12 @@ def _facts(state: ConsoleState, *, wide: bool) -> Row:
     row: Row = []
     stats = state.stats
     if stats is not None:
-        word = "" if state.ended else "REC "
-        row.append((f"{word}{stats.records}", "" if state.ended else "ok"))
-        if wide or state.ended:
-            row.append((" records", ""))
+        style = "" if state.ended else "ok"
+        row.append((plural(stats.records, "record"), style))
         if wide and stats.bytes:
-            row.append((f" {size(stats.bytes)}", ""))
+            row.append((f", {size(stats.bytes)}", style))
+        if state.ended:
+            row.append((", ended", ""))
         if stats.lost:
             row.append((f"  {stats.lost} LOST", "bad"))
     if state.paused:
@@ -140,11 +141,27 @@ def _bottom(state: ConsoleState, columns: int) -> Iterator[Row]:
         return
     row: Row = []
     if state.filter:
-        shown = len([c for c in state.rows() if isinstance(c, Call)])
-        row.append((f"{safe(str(state.filter))}  {shown} of {state.total}   ", "wait"))
-    for key, word in _KEYS:
-        row += [(key, "strong"), (f" {word}  ", "dim")]
-    yield row
+        row.append((f"{safe(str(state.filter))}  {_counts(state)}   ", "wait"))
+    yield [*row, *_hints(state, columns - sum(width(text) for text, _ in row))]
+
+
+def _counts(state: ConsoleState) -> str:
+    """Say how many calls pass the filter, and how many exchanges of no call stand among them."""
+    rows = state.rows()
+    calls = sum(isinstance(change, Call) for change in rows)
+    others = f" and {plural(len(rows) - calls, 'exchange')}" if len(rows) > calls else ""
+    return f"{calls} of {plural(state.total, 'call')}{others}"
+
+
+def _hints(state: ConsoleState, room: int) -> Row:
+    """Name the keys for which there is room."""
+    keys = [key for key in _KEYS if key[0] != "esc" or (state.filter and not state.open)]
+    while keys and sum(len(key) + len(word) + 3 for key, word, _ in keys) - 2 > room:
+        keys.remove(max(keys, key=lambda key: key[2]))
+    row: Row = []
+    for key, word, _ in keys:
+        row += [("  " if row else "", ""), (key, "strong"), (f" {word}", "dim")]
+    return row
 
 
 def _help() -> Iterator[Row]:
@@ -220,7 +237,7 @@ def _call(state: ConsoleState, cells: int) -> Iterator[Row]:
     if isinstance(chosen, Call):
         yield [(" " + state.look.glyphs.rule * (cells - 1), "dim")]
         for n in range(len(chosen.rounds)):
-            yield from _round(chosen, n, cells)
+            yield from _round(chosen, n, state, cells)
 
 
 def _fitting(state: ConsoleState, cells: int, room: int) -> list[Row]:
@@ -231,7 +248,7 @@ def _fitting(state: ConsoleState, cells: int, room: int) -> list[Row]:
     chosen = state.chosen()
     if isinstance(chosen, Call) and chosen.rounds and room - len(rows) > 2:
         rows.append([(" " + state.look.glyphs.rule * (cells - 1), "dim")])
-        rows += _round(chosen, len(chosen.rounds) - 1, cells)
+        rows += _round(chosen, len(chosen.rounds) - 1, state, cells)
     return rows[:room]
 
 
@@ -240,17 +257,24 @@ def _messages(state: ConsoleState, cells: int) -> Iterator[Row]:
     more = state.look.glyphs.more
     if isinstance(chosen, Call):
         yield [(" ", ""), *heading(chosen, now=state.now)]
-        for row in lane_rows(chosen, state.look, now=state.now):
+        for row in lane_rows(chosen, state.look, now=state.now, cells=cells):
             yield fit(row, cells, more)
     elif chosen is not None:
         for row in _exchange(chosen):
             yield [(" ", ""), *row]
 
 
-def _round(call: Call, n: int, cells: int) -> Iterator[Row]:
+def _round(call: Call, n: int, state: ConsoleState, cells: int) -> Iterator[Row]:
     round_, before = call.rounds[n], call.rounds[n - 1] if n else None
-    for row in [*request_rows(round_, before, call, cells - 20), *ask_detail(round_)]:
-        yield [(" ", ""), *row]
+    room = cells - 20
+    yield from (
+        [(" ", ""), *row]
+        for row in (
+            *request_rows(round_, before, call, state.look, room),
+            *ask_detail(round_),
+            *result_rows(round_, room),
+        )
+    )
 
 
 def _exchange(exchange: Exchange) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """What the console knows and what keys do to it; no terminal and no clock, so tests can press keys.
 
-Bounded: the newest `MOST` calls, those that still run before those that have ended.
+Bounded: the newest `MOST` calls, those that still run before those that have ended, and of the
+exchanges outside of calls the newest that failed and the newest that did not.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 from mcp_tap.errors import UsageError
 from mcp_tap.views.base import Change, Stats
+from mcp_tap.views.listing import listed
 from mcp_tap.views.look import ASCII, Glyphs, Look
 
 MOST: Final = 2000
@@ -48,7 +50,9 @@ class ConsoleState:
         self.page = 10
         """Rows a page key moves by; the drawing sets it."""
         self._calls: OrderedDict[int, Call] = OrderedDict()
-        self._exchanges: OrderedDict[int, Exchange] = OrderedDict()
+        self._failed: OrderedDict[int, Exchange] = OrderedDict()
+        self._others: OrderedDict[int, Exchange] = OrderedDict()
+        """Exchanges that did not fail: listed when a filter speaks of them."""
         self._frozen: list[Change] | None = None
         self._passed: dict[int, bool] = {}
         self._rows: list[Change] | None = None
@@ -60,7 +64,8 @@ class ConsoleState:
         """Take a run; what was shown of another is forgotten."""
         self.header, self.look = header, look
         self._calls.clear()
-        self._exchanges.clear()
+        self._failed.clear()
+        self._others.clear()
         self._passed.clear()
         self._rows = self._frozen = self.selected = None
         self.forgotten, self.ended = 0, False
@@ -71,12 +76,16 @@ class ConsoleState:
         for change in changes:
             if isinstance(change, Call):
                 self._calls[change.number] = change
-            elif change.outcome == "error" or (change.verb == "GET" and change.status == 200):
-                self._exchanges[change.number] = change
+            elif change.outcome == "error":
+                self._others.pop(change.number, None)
+                self._failed[change.number] = change
+            else:
+                self._others[change.number] = change
         while len(self._calls) > MOST:
             self._forget()
-        while len(self._exchanges) > MOST_EXCHANGES:
-            self._exchanges.popitem(last=False)
+        for exchanges in (self._failed, self._others):
+            while len(exchanges) > MOST_EXCHANGES:
+                exchanges.popitem(last=False)
 
     def _forget(self) -> None:
         ended = (n for n, call in self._calls.items() if call.end is not None)
@@ -105,7 +114,9 @@ class ConsoleState:
         if self._frozen is not None:
             return self._frozen
         if self._rows is None:
-            everything: list[Change] = [*self._calls.values(), *self._exchanges.values()]
+            exchanges = (*self._failed.values(), *self._others.values())
+            listed_ = (e for e in exchanges if listed(e, self.filter))
+            everything: list[Change] = [*self._calls.values(), *listed_]
             self._rows = sorted((c for c in everything if self._passes(c)), key=place)
         return self._rows
 

@@ -15,9 +15,22 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcp_tap.core.model import Ask, Call, Round
-from mcp_tap.core.text import brief, cut, pad, plural, running, safe, short_print, size, took, width
+from mcp_tap.core.text import (
+    brief,
+    cut,
+    fingerprint,
+    pad,
+    plural,
+    running,
+    safe,
+    short_print,
+    size,
+    took,
+    width,
+)
 from mcp_tap.views.look import Look, Row
 from mcp_tap.views.words import (
+    NO_TYPE,
     ask_label,
     ask_words,
     awaited,
@@ -25,6 +38,8 @@ from mcp_tap.views.words import (
     fault_words,
     numbers,
     request_id,
+    result_type,
+    result_words,
     split,
     state,
     title,
@@ -46,17 +61,17 @@ def heading(call: Call, *, now: float | None) -> Row:
     ]
 
 
-def lane_rows(call: Call, look: Look, *, now: float | None) -> Iterator[Row]:
-    """Draw the messages of a call."""
+def lane_rows(call: Call, look: Look, *, now: float | None, cells: int = 120) -> Iterator[Row]:
+    """Draw the messages of a call; words give way so that states stay within `cells`."""
     yield [("       client           tap          server", "dim")]
     before: Round | None = None
     for n, round_ in enumerate(call.rounds):
         if round_.answers_round is not None:
             before = next((r for r in call.rounds if r.number == round_.answers_round), before)
         yield from _wait(before, round_, look)
-        yield _request(round_, before, look)
+        yield _request(round_, before, look, cells)
         following = call.rounds[n + 1] if n + 1 < len(call.rounds) else None
-        yield from _outcome(call, round_, following, look)
+        yield from _outcome(call, round_, following, look, cells)
         before = round_
     if waits := awaited(call).partition(" to answer ")[0]:  # the row above says what
         time = "" if now is None else f", {running(max(0.0, now - _since(call)))}"
@@ -65,8 +80,11 @@ def lane_rows(call: Call, look: Look, *, now: float | None) -> Iterator[Row]:
         yield _quiet(look, f"answered by {numbers(before.claimants)}", "wait")
 
 
-def request_rows(round_: Round, before: Round | None, call: Call, cells: int) -> Iterator[Row]:
+def request_rows(
+    round_: Round, before: Round | None, call: Call, look: Look, cells: int
+) -> Iterator[Row]:
     """Tell what the request of a round said."""
+    more = look.glyphs.more
     yield [(f"r{round_.number} request", "strong"), (f"  id {request_id(round_.request_id)}", "")]
     if call.name is not None:
         yield _field("name", brief(call.name, cells))
@@ -77,11 +95,21 @@ def request_rows(round_: Round, before: Round | None, call: Call, cells: int) ->
             yield _field("" if n else "inputResponses", f"{safe(key)}: {_answer(answer, cells)}")
     given = before.state if before else None
     if round_.sent_state is not None or given is not None:
-        words = _states(round_.sent_state, given)
+        words, unlike = _states(round_.sent_state, given, more)
         if before is None and round_.sent_state is not None:
             whose = numbers(round_.candidates) if round_.candidates else "no call that is known"
-            words = f"{_print(round_.sent_state)}, of {whose}"
+            words = f"{fingerprint(round_.sent_state, more)}, of {whose}"
         yield _field("requestState", words)
+        if unlike:
+            yield _field("", unlike)
+
+
+def result_rows(round_: Round, cells: int) -> Iterator[Row]:
+    """Tell what a round brought: its result in one line, or what went wrong, whole."""
+    if round_.fault:
+        yield [(f" {'error':<15}", "dim"), (fault_words(round_.fault, round_.status), "bad")]
+    if words := result_words(round_, cells):
+        yield _field("result", words)
 
 
 def ask_detail(round_: Round) -> Iterator[Row]:
@@ -138,21 +166,27 @@ def _wait(before: Round | None, round_: Round, look: Look) -> Iterator[Row]:
         yield _quiet(look, f"{took(waited)}, {'the tap' if round_.by_tap else 'the client'}")
 
 
-def _request(round_: Round, before: Round | None, look: Look) -> Row:
+def _request(round_: Round, before: Round | None, look: Look, cells: int) -> Row:
     row = _arrow(
         round_.t, f"id {request_id(round_.request_id)}", ahead=True, half=round_.by_tap, look=look
     )
     row.append((f"  r{round_.number}", "strong"))
-    if before and before.asks:
-        row.append((" " + ", ".join(_answered(ask) for ask in before.asks), "answer"))
+    facts: Row = []
     if round_.sent_state is not None:
-        row.append((f"  state {short_print(round_.sent_state)}", "dim"))
+        facts.append((f"  state {short_print(round_.sent_state, look.glyphs.more)}", "dim"))
     if before and before.echo not in ("none", "same"):
-        row.append((f"  {before.echo}", "wait"))
+        facts.append((f"  {before.echo}", "wait"))
     if round_.link == "ambiguous":
         calls = f": {numbers(round_.candidates)}" if round_.candidates else ""
-        row.append((f"  ambiguous{calls}", "wait"))
-    return row
+        facts.append((f"  ambiguous{calls}", "wait"))
+    words = ", ".join(_answered(ask) for ask in before.asks) if before else ""
+    return _joined(row, f" {words}" if words else "", "answer", facts, cells)
+
+
+def _joined(row: Row, words: str, style: str, facts: Row, cells: int) -> Row:
+    """Put facts behind words, of which so much is cut that the facts are seen."""
+    room = cells - sum(width(text) for text, _ in [*row, *facts])
+    return [*row, (cut(words, max(8, room)) if facts else words, style), *facts]
 
 
 def _answered(ask: Ask) -> str:
@@ -160,13 +194,16 @@ def _answered(ask: Ask) -> str:
     return f"{ask.action or 'no answer'}{entry}"
 
 
-def _outcome(call: Call, round_: Round, following: Round | None, look: Look) -> Iterator[Row]:
+def _outcome(
+    call: Call, round_: Round, following: Round | None, look: Look, cells: int
+) -> Iterator[Row]:
     if round_.end is None:
         return
     if call.why and following is None and round_.response_seq is None:
         yield _quiet(look, safe(call.why))
         return
-    label, style = safe(round_.result_type or "result"), ""
+    kind = result_type(round_, call.era)
+    label, style = kind.partition(",")[0] or "result", ""
     if round_.asks:
         label, style = f"asks {len(round_.asks)}", "ask"
     elif round_.fault:
@@ -176,10 +213,12 @@ def _outcome(call: Call, round_: Round, following: Round | None, look: Look) -> 
     kept = following is not None and following.by_tap  # the tap answered, so it passed nothing on
     row = _arrow(round_.end, label, ahead=False, half=kept, look=look)
     words = _result_words(round_)
-    row.append((f"  {words[0]}", style))
+    facts: Row = []
     if round_.state is not None:
-        row.append((f"  state {short_print(round_.state)}", "dim"))
-    yield row
+        facts.append((f"  state {short_print(round_.state, look.glyphs.more)}", "dim"))
+    if kind.endswith(f", {NO_TYPE}") and not round_.fault:
+        facts.append((f", {NO_TYPE}", "wait"))
+    yield _joined(row, f"  {words[0]}", style, facts, cells)
     for more in words[1:]:
         yield _more(more, style, look)
 
@@ -210,19 +249,17 @@ def _answer(answer: Any, cells: int) -> str:
     return brief(answer, cells)
 
 
-def _states(sent: str | None, given: str | None) -> str:
+def _states(sent: str | None, given: str | None, more: str) -> tuple[str, str]:
+    """Compare the state that was sent with the one that was given; with a line for the latter."""
     if sent is None:
-        return f"none sent, given {_print(given or '')}"
+        return f"none sent, given {fingerprint(given or '', more)}", ""
     if given is None:
-        return f"{_print(sent)}, none was given"
+        return f"{fingerprint(sent, more)}, none was given", ""
     if sent == given:
-        return f"{_print(sent)}, as given"
+        return f"{fingerprint(sent, more)}, as given", ""
     a, b = (text.encode("utf-8", "surrogatepass") for text in (sent, given))
     at = next(
         (n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
     )
-    return f"{_print(sent)}  given {_print(given)}  differs at byte {at}"
-
-
-def _print(text: str) -> str:
-    return f"{short_print(text)} ({size(len(text.encode('utf-8', 'surrogatepass')))})"
+    words = f"{fingerprint(sent, more)}, differs at byte {at} from the one given,"
+    return words, fingerprint(given, more)

@@ -77,7 +77,8 @@ class RoundDoc(Struct, frozen=True, kw_only=True):
     status: int | None
     """HTTP status."""
     result_type: str | None
-    """`complete`, `input_required`, `task`, another word of the server; null while none came."""
+    """As the result says: `complete`, `input_required`, `task`, another word of the server; null
+    while none came, and where a result names none (before 2026-07-28 none does)."""
     link: Link
     """Evidence that ties it to the round before; `none` on a first round."""
     answers_round: int | None

@@ -18,11 +18,10 @@ from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 from mcp_tap.core.text import safe
 from mcp_tap.views.base import Change
-from mcp_tap.views.listing import exchange_rows
+from mcp_tap.views.listing import aside, exchange_rows, listed
 from mcp_tap.views.look import ASCII, LINES, Look, Row
 from mcp_tap.views.paint import Painter
 from mcp_tap.views.timeline import answer_row, ask_row, asking_row, call_row, fault_rows
-from mcp_tap.views.words import split
 
 _MOST_UNWRITTEN: Final = 10_000
 _MOST_ENDED: Final = 10_000
@@ -52,7 +51,7 @@ class Teller:
         if key in self._ended or not self._filter.matches(change, Scope(start=self.look.start)):
             return
         if isinstance(change, Exchange):
-            if change.outcome == "error":
+            if change.end is not None and listed(change, self._filter):
                 self._end(key)
                 yield from exchange_rows(change, self.look, 0, now=now)
             return
@@ -83,10 +82,7 @@ class Teller:
                     yield [(front, "dim"), (first[15:], style), words]
 
     def _last(self, call: Call, now: float) -> Iterator[Row]:
-        row = call_row(call, self.look, now=now, extra=None, at=call.end)
-        if whose := split(call):
-            row.append((f"  ({whose})", "dim"))
-        yield row
+        yield [*call_row(call, self.look, now=now, extra=None, at=call.end), *aside(call)]
         yield from fault_rows(call)
 
     def _end(self, key: tuple[str, int]) -> None:

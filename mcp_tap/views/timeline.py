@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from mcp_tap.core.model import Ask, Call, Exchange, Round
-from mcp_tap.core.text import cut, fingerprint, pad, plural, running, safe, took, width
+from mcp_tap.core.model import Ask, Call, Era, Exchange, Round
+from mcp_tap.core.text import brief, cut, fingerprint, pad, plural, running, safe, took, width
 from mcp_tap.views.look import Look, Piece, Row
 from mcp_tap.views.words import (
     SIGNS,
     STATES,
     answer_words,
+    ask_key,
     ask_label,
     ask_words,
     awaited,
@@ -23,6 +24,8 @@ from mcp_tap.views.words import (
     marks,
     numbers,
     request_id,
+    result_type,
+    result_words,
     state,
 )
 
@@ -118,7 +121,7 @@ def _back(state_: Piece, time: str) -> Row:
     return [(pad(state_[0], 14), state_[1]), (time.rjust(5), "")]
 
 
-def round_row(round_: Round, look: Look) -> Row:
+def round_row(round_: Round, look: Look, era: Era = "unknown") -> Row:
     """Describe a round in one row: ids, evidence, status, what came of it."""
     words: Row = [
         (f"{INDENT}r{round_.number}", "strong"),
@@ -127,8 +130,8 @@ def round_row(round_: Round, look: Look) -> Row:
     ]
     if round_.status is not None:
         words.append((f"  HTTP {round_.status}", "" if round_.status < 400 else "bad"))
-    if round_.result_type:
-        words.append((f"  {safe(round_.result_type)}", ""))
+    if kind := result_type(round_, era):
+        words.append((f"  {kind}", "" if kind == round_.result_type or "," not in kind else "wait"))
     if round_.asks:
         words.append((f"  {plural(len(round_.asks), 'ask')}", "ask"))
     words += _state(round_, look)
@@ -139,6 +142,21 @@ def round_row(round_: Round, look: Look) -> Row:
     if round_.end is not None:
         words.append((f"  {took(max(0.0, round_.end - round_.t))}", "dim"))
     return words
+
+
+def arguments_row(round_: Round, cells: int) -> Row | None:
+    """Show in one line of `cells` what a round's request asked for, if that is known."""
+    if round_.arguments in (None, {}):
+        return None
+    front = f"{INDENT}    arguments  "
+    return [(front, "dim"), (brief(round_.arguments, max(20, cells - len(front))), "")]
+
+
+def result_row(round_: Round, cells: int) -> Row | None:
+    """Show in one line of `cells` what a round's result said, if there is something to show."""
+    front = f"{INDENT}    result  "
+    words = result_words(round_, max(20, cells - len(front)))
+    return [(front, "dim"), (words, "")] if words else None
 
 
 def _link(round_: Round) -> Row:
@@ -172,11 +190,11 @@ def ask_rows(call: Call, round_: Round) -> Iterator[Row]:
             yield answer_row(ask)
         elif round_.claimants and call.outcome == "unlinked":
             words = f"answered by {numbers(round_.claimants)}"
-            yield [(f"{INDENT}    _ {safe(ask.key)}  ", "wait"), (words, "wait")]
+            yield [(f"{INDENT}    _ {ask_key(ask)}  ", "wait"), (words, "wait")]
         elif call.end is None:
-            yield [(f"{INDENT}    _ {safe(ask.key)}  ", "wait"), ("not answered yet", "wait")]
+            yield [(f"{INDENT}    _ {ask_key(ask)}  ", "wait"), ("not answered yet", "wait")]
         else:
-            yield [(f"{INDENT}    _ {safe(ask.key)}  ", "dim"), ("never answered", "dim")]
+            yield [(f"{INDENT}    _ {ask_key(ask)}  ", "dim"), ("never answered", "dim")]
 
 
 def ask_row(ask: Ask) -> Row:
@@ -186,7 +204,7 @@ def ask_row(ask: Ask) -> Row:
 
 def answer_row(ask: Ask) -> Row:
     """Describe the answer to an ask."""
-    return [(f"{INDENT}    > {safe(ask.key)}  ", "answer"), (answer_words(ask), "")]
+    return [(f"{INDENT}    > {ask_key(ask)}  ", "answer"), (answer_words(ask), "")]
 
 
 def fault_rows(call: Call) -> Iterator[Row]:

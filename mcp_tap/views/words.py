@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, get_args
 
-from mcp_tap.core.model import Ask, Call, Exchange, Fault, Round
+from mcp_tap.core.model import Ask, Call, Era, Exchange, Fault, Round
 from mcp_tap.core.records import How
-from mcp_tap.core.text import brief, cut, running, safe, took
+from mcp_tap.core.text import brief, cut, plural, running, safe, took, width
 from mcp_tap.views.look import Glyphs, Piece
 
 _TAP_COUNTS: Final = 0.01
@@ -99,6 +99,47 @@ def split(call: Call) -> str:
     return ", ".join(f"{who} {took(s)}" for who, s in parts) if len(parts) > 1 else ""
 
 
+def result_type(round_: Round, era: Era) -> str:
+    """Say what kind of result a round got; that it names none counts where it has to."""
+    if round_.result_type is not None:
+        return safe(round_.result_type)
+    if round_.result is None:
+        return ""
+    return f"complete, {NO_TYPE}" if era == "stateless" else "complete"
+
+
+NO_TYPE: Final = "no resultType"
+
+
+def oddity(call: Call) -> str:
+    """Say what is odd about the end of a call that ended well."""
+    last = call.rounds[-1] if call.rounds else None
+    return NO_TYPE if last and result_type(last, call.era).endswith(f", {NO_TYPE}") else ""
+
+
+def result_words(round_: Round, cells: int) -> str:
+    """Say in one line what a round's result said: `"4 results", +2 blocks`, `7 tools`.
+
+    Nothing for what asks or a fault tell already.
+    """
+    said = round_.result
+    if said is None or round_.asks or round_.result_type == "input_required":
+        return ""
+    more = f", +{plural(said.more, said.unit)}" if said.more else ""
+    if round_.fault:
+        return f"isError{more}" if more else ""
+    if said.text is not None:
+        return brief(said.text, max(8, cells - width(more))) + more
+    if said.block is not None:
+        return cut(safe(said.block), max(8, cells - width(more))) + more
+    return cut(safe(", ".join(said.words)), cells)
+
+
+def ask_key(ask: Ask) -> str:
+    """Name an ask by its key; of a request of its own, by that request's id: `#1`."""
+    return f"#{safe(ask.key)}" if ask.pushed else safe(ask.key)
+
+
 def title(call: Call) -> str:
     """Name a call: `tools/call deploy`."""
     return safe(f"{call.method} {call.name}" if call.name else call.method)
@@ -106,7 +147,7 @@ def title(call: Call) -> str:
 
 def ask_label(ask: Ask) -> str:
     """Name an ask: `confirm (form)`; of a kind without a name, its method."""
-    return f"{safe(ask.key)} ({safe(ask.method) if ask.kind == 'other' else ask.kind})"
+    return f"{ask_key(ask)} ({safe(ask.method) if ask.kind == 'other' else ask.kind})"
 
 
 def ask_words(ask: Ask) -> str:
@@ -195,7 +236,7 @@ def awaited(call: Call) -> str:
     """Say who has to act next, for a call that has not ended."""
     if call.outcome == "waiting":
         last = call.rounds[-1] if call.rounds else None
-        keys = [safe(a.key) for a in last.asks if a.action is None] if last else []
+        keys = [ask_key(a) for a in last.asks if a.action is None] if last else []
         words = "waiting for the client" + (f" to answer {', '.join(keys)}" if keys else "")
         if last and last.claimants:
             words += f", unless {numbers(last.claimants)} did"

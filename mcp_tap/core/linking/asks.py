@@ -61,6 +61,7 @@ class Asks:
             # Sent again on a stream that was taken up.
             return [track.call]
         ask = ask_of(key, value["method"], value.get("params"), record)
+        ask.pushed = True
         round_ = current(book, track, record)
         round_.asks.append(ask)
         round_.end = record.t

@@ -10,6 +10,7 @@ from mcp_tap.core.linking.asks import Asks, current
 from mcp_tap.core.linking.calls import Book, asks_of, error_fault, tool_fault
 from mcp_tap.core.linking.peek import peek
 from mcp_tap.core.linking.rounds import Linker
+from mcp_tap.core.linking.said import said
 from mcp_tap.core.linking.state import Change, Live, Track
 from mcp_tap.core.linking.tasks import Tasks
 from mcp_tap.core.linking.who import Who
@@ -114,7 +115,8 @@ class ServerSide:
         if type(result) is not dict:
             result = {}
         kind = result.get("resultType")
-        round_.result_type = kind if type(kind) is str else "complete"
+        round_.result_type = kind if type(kind) is str else None
+        round_.result = said(result, whole=not record.truncated)
         meta = result.get("_meta")
         if type(meta) is dict:
             self._book.serve(track, exchange.path, meta.get(spec.META_SERVER))

@@ -20,6 +20,7 @@ from mcp_tap.core.linking.calls import (
     error_fault,
     tool_fault,
 )
+from mcp_tap.core.linking.said import said
 from mcp_tap.core.linking.state import Change, ClientKey, Live, Track
 from mcp_tap.core.model import Fault
 from mcp_tap.core.records import Message
@@ -134,12 +135,11 @@ class Tasks:
             self._asks(track, task, record)
         elif status == "completed":
             result = task.get("result")
+            fault = None
             if type(result) is dict and result.get("isError") is True:
-                self._end(track, record, tool_fault(result, record.sender))
-                self._book.settle(track, "error", record.t)
-            else:
-                self._end(track, record, None)
-                self._book.settle(track, "ok", record.t)
+                fault = tool_fault(result, record.sender)
+            self._end(track, record, fault, result)
+            self._book.settle(track, "error" if fault else "ok", record.t)
         elif status == "failed":
             self._end(track, record, error_fault(task.get("error"), record.sender))
             self._book.settle(track, "error", record.t)
@@ -168,15 +168,19 @@ class Tasks:
         if track.asked and track.call.outcome != "waiting":
             self._book.wait(track, record.t)
 
-    def _end(self, track: Track, record: Message, fault: Fault | None) -> None:
+    def _end(self, track: Track, record: Message, fault: Fault | None, result: Any = None) -> None:
         """Keep the terminal status with the call and, unless that has ended, its last round."""
         track.done = True
         track.call.task_seq = record.seq
         last = track.call.rounds[-1]
         last.fault = fault
         last.end = record.t
-        if last.result_type is None:
-            last.response_seq, last.result_type = record.seq, "complete"
+        if last.result is None:
+            last.response_seq = record.seq
+        if type(result) is dict:
+            last.result = said(result, whole=not record.truncated)
+            if last.result_type is None and type(result.get("resultType")) is str:
+                last.result_type = result["resultType"]
 
     def _fail(self, track: Track, fault: Fault, record: Message) -> None:
         """End a call whose task the server says it does not have; a later status may revive it."""

@@ -109,3 +109,11 @@ def test_words_are_searched_whatever_their_case_and_patterns_as_written():
     assert not contains(Value("TOKEN", "regex"))("token")
     with pytest.raises(UsageError, match="cannot be used"):
         contains(Value("(a", "regex"))
+
+
+@pytest.mark.parametrize("value", ["fast", ">fast", "1s..fast", "5x"])
+def test_what_is_no_number_is_told_the_units(value):
+    with pytest.raises(UsageError) as caught:
+        numeric("took", Value(value))
+    assert caught.value.why == "took wants a number with us, ms, s, m, h"
+    assert caught.value.help == ""

@@ -16,7 +16,7 @@ from mcp_tap.core.records import (
     Sse,
 )
 from mcp_tap.core.text import fingerprint, short_print
-from mcp_tap.views.bodies import record_rows, searchable
+from mcp_tap.views.bodies import MOST_TEXT, record_rows, searchable
 from mcp_tap.views.look import Look, text_of
 
 STATE = "the-state-nobody-may-see"
@@ -145,3 +145,18 @@ def test_json_is_searched_without_its_escapes():
     assert searchable(record) == '{"a": "пр"}'
     assert searchable(Body(seq=1, t=0, sender="client", text="no json")) == "no json"
     assert searchable(Body(seq=1, t=0, sender="client", b64=b"\xff")) == "\ufffd"
+
+
+def test_a_long_string_is_cut_in_readable_bodies_and_whole_in_bytes():
+    body = '{"a":"' + "x" * 300_046 + '","k":"short"}'
+    record = Message(seq=1, t=0, sender="server", body=Raw(body.encode()))
+    shown = lines([record], raw=False)
+    told = f'"a": "{"x" * MOST_TEXT} ... 298,046 more characters, -d4 prints all",'
+    assert shown[2].strip() == told
+    assert shown[3].strip() == '"k": "short"'
+    assert "".join(lines([record], raw=True)).count("x") == 300_046
+    text = Body(seq=1, t=0, sender="server", text="y" * 2001 + "\nz")
+    assert lines([text], raw=False)[1:] == [
+        f"  {'y' * 2000} ... 1 more characters, -d4 prints all",
+        "  z",
+    ]

@@ -101,14 +101,14 @@ def test_trouble_is_said_above_the_keys():
     state.notices.append("disk full: 3 records \x1b[2J lost")
     state.stats = Stats(records=9, lost=3)
     drawn = lines(state, 80, 24)
-    assert "9  3 LOST" in drawn[0]
+    assert "9 records  3 LOST" in drawn[0]
     assert drawn[-3].startswith("! disk full: 3 records \\x1b[2J lost")
 
 
 def test_a_run_that_has_ended_is_not_recording():
     state = console()
     state.ended = True
-    assert lines(state, 80, 24)[0].endswith("412 records")
+    assert lines(state, 80, 24)[0].endswith("412 records, ended")
 
 
 def test_before_anything_happened_the_screen_says_so():
@@ -140,3 +140,26 @@ def test_wire_text_cannot_break_the_screen():
             drawn = lines(state, columns, 30)
             assert {width(line) for line in drawn} == {columns}
             assert not {"\x1b", "\r", "\n", "\x9b", "\u202e"} & set("".join(drawn))
+
+
+def test_hints_for_which_there_is_no_room_are_left_out_whole():
+    state = console("/ s t a t e : w a i t i n g enter")
+    order = ("esc", "/", "enter", "y", "space", "?", "q")
+    for columns in range(40, 100):
+        row = lines(state, columns, 24)[-1].rstrip()
+        assert not row.endswith(".."), row
+        words = row.partition("6 calls")[2].split()
+        assert words[::2] == [key for key in order if key in words]
+        assert len(words) % 2 == 0
+    assert "esc clear" in lines(state, 100, 24)[-1]
+    assert "esc" not in lines(console(), 100, 24)[-1]
+
+
+def test_the_footer_counts_what_the_filter_lets_pass():
+    plain = b.exchange(40, t=18.0)
+    assert (
+        "n  0 of 6 calls and 1 exchange "
+        in lines(
+            console("/ k i n d : n o t i f i c a t i o n enter", calls=[*b.run(), plain]), 100, 24
+        )[-1]
+    )

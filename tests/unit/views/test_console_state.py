@@ -162,3 +162,26 @@ def test_only_running_calls_need_their_time_drawn_anew(state):
 
 def test_rows_are_ordered_by_time_and_number():
     assert place(b.call(3, t=1.5)) == (1.5, 3)
+
+
+def test_exchanges_that_did_not_fail_are_listed_when_a_filter_speaks_of_them(state):
+    get = b.exchange(40, t=18.0, verb="GET", kind="http", method=None, status=200, how=None)
+    delete = b.exchange(41, t=18.5, verb="DELETE", kind="http", method=None, status=200)
+    state.take([get, delete])
+    assert {40, 41}.isdisjoint(shown(state))
+    type_(state, "kind:http")
+    assert shown(state) == [40, 41]
+    get.how = "upstream_cut"
+    state.take([get])
+    type_(state, "")
+    assert 40 in shown(state)
+    assert 41 not in shown(state)
+
+
+def test_exchanges_that_went_well_push_no_failed_one_out():
+    state = ConsoleState()
+    state.take([b.exchange(1, status=500)])
+    state.take(b.exchange(n, t=float(n)) for n in range(2, MOST_EXCHANGES + 50))
+    assert shown(state) == [1]
+    type_(state, "kind:notification")
+    assert len(shown(state)) == MOST_EXCHANGES + 1

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows
+from mcp_tap.core.model import Said
+from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
 from mcp_tap.views.look import LINES, Look, text_of
 from tests import builders as b
 
@@ -78,12 +79,13 @@ def test_the_heading_says_how_the_call_stands():
 def test_a_request_is_told_with_the_state_it_was_given():
     call = b.deploy()
     last = call.rounds[2]
-    assert texts(request_rows(last, call.rounds[1], call, 60)) == [
+    assert texts(request_rows(last, call.rounds[1], call, LOOK, 60)) == [
         "r3 request  id 8",
         ' name           "deploy"',
         ' arguments      {service: "billing", version: "2026.7.1"}',
         " inputResponses window: accept {ok: true}",
-        " requestState   0936f1.. (312 B)  given 295df2.. (312 B)  differs at byte 40",
+        " requestState   sha256:0936f1.., 312 B, differs at byte 40 from the one given,",
+        "                sha256:295df2.., 312 B",
     ]
 
 
@@ -96,18 +98,20 @@ def test_a_request_is_told_with_the_state_it_was_given():
 )
 def test_a_missing_or_equal_state_is_told(sent, words):
     before = b.round_(1, 1, 2, state="same")
-    row = texts(request_rows(b.round_(2, 3, 4, sent_state=sent), before, b.call(1, None), 60))[-1]
+    row = texts(
+        request_rows(b.round_(2, 3, 4, sent_state=sent), before, b.call(1, None), LOOK, 60)
+    )[-1]
     assert ("as given" if sent else words) in row
     assert "same" not in row
 
 
 def test_an_invented_state_and_odd_answers_are_told():
     round_ = b.round_(2, 3, 4, sent_state="x", answers={"a": {"role": "assistant"}, "b": [1]})
-    rows = texts(request_rows(round_, b.round_(1, 1, 2), b.call(1, None), 60))
+    rows = texts(request_rows(round_, b.round_(1, 1, 2), b.call(1, None), LOOK, 60))
     assert rows[1:] == [
         ' inputResponses a: {role: "assistant"}',
         "                b: [1]",
-        f" requestState   {rows[-1].split()[1]} (1 B), none was given",
+        f" requestState   {rows[-1].split()[1]} 1 B, none was given",
     ]
 
 
@@ -124,6 +128,39 @@ def test_ambiguous_answers_say_whose_they_may_be():
     first = b.round_(1, 1.0, 1.1, link="ambiguous", candidates=[17, 18], sent_state="s" * 25)
     retry = b.call(19, outcome="unlinked", rounds=[first])
     assert "ambiguous: #17 or #18" in texts(lane_rows(retry, LOOK, now=None))[1]
-    assert texts(request_rows(first, None, retry, 60))[-1].endswith(" (25 B), of #17 or #18")
+    assert texts(request_rows(first, None, retry, LOOK, 60))[-1].endswith(", 25 B, of #17 or #18")
     first.candidates = []
-    assert texts(request_rows(first, None, retry, 60))[-1].endswith(", of no call that is known")
+    assert texts(request_rows(first, None, retry, LOOK, 60))[-1].endswith(
+        ", of no call that is known"
+    )
+
+
+def test_states_are_seen_however_long_the_words_before_them():
+    call = b.booking()
+    call.rounds[0].asks[0].key = "a key that goes on and on"
+    call.rounds[0].asks[0].entry = "an answer with a name that goes on and on"
+    call.rounds[1].asks[0].key = "another key that goes on and on, " * 3
+    for glyphs in (LINES, LOOK.glyphs):
+        rows = texts(lane_rows(call, Look(start=LOOK.start, glyphs=glyphs), now=23.0, cells=79))
+        states = [row for row in rows if "  state " in row]
+        assert [row[-8:] for row in states] == [
+            f" {digits}{glyphs.more}"[-8:] for digits in ("e33cdf", "e33cdf", "e26d2d")
+        ]
+        assert {len(row) for row in states} == {79}
+
+
+def test_a_round_tells_its_result_and_an_error_whole():
+    round_ = b.deploy().rounds[2]
+    assert texts(result_rows(round_, 60)) == [' result         "billing 2026.7.1 is out", +1 block']
+    assert texts(result_rows(b.failed().rounds[0], 60)) == [
+        " error          -32602: Unknown tool: exprt"
+    ]
+
+
+def test_a_result_without_a_type_is_marked():
+    call = b.call(1)
+    call.rounds[0].result_type, call.rounds[0].result = None, Said(text="exported")
+    row = texts(lane_rows(call, LOOK, now=None))[-1]
+    assert row.endswith("<-- complete -+--------------|  HTTP 200, 312 B, no resultType")
+    call.era = "session"
+    assert "no resultType" not in texts(lane_rows(call, LOOK, now=None))[-1]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.core.model import Fault
+from mcp_tap.core.model import Fault, Said
 from mcp_tap.views.look import ASCII, LINES
 from mcp_tap.views.words import (
     answer_words,
@@ -14,6 +14,8 @@ from mcp_tap.views.words import (
     marks,
     numbers,
     request_id,
+    result_type,
+    result_words,
     split,
     state,
     title,
@@ -175,3 +177,51 @@ def test_it_is_said_who_has_to_act():
     assert awaited(b.call(1, end=None, outcome="open")) == "waiting for the server"
     assert awaited(b.stream()) == "a stream, still open"
     assert awaited(b.deploy()) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (Said(text="4 results"), '"4 results"'),
+        (Said(text="a\n\x1b[2J", more=2), '"a\\n\\x1b[2J", +2 blocks'),
+        (Said(text="x" * 100, more=1, unit="message"), f'"{"x" * 25}.., +1 message'),
+        (Said(block="image\x1b", more=1), "image\\x1b, +1 block"),
+        (Said(words=("7 tools", 'nextCursor "\x1b"')), '7 tools, nextCursor "\\x1b"'),
+        (Said(), ""),
+        (None, ""),
+    ],
+)
+def test_a_result_is_told_in_one_line_that_fits(said, words):
+    told = result_words(b.round_(1, 1.0, 2.0, result=said), 40)
+    assert told == words
+    assert len(told) <= 40
+
+
+def test_a_result_is_not_told_where_asks_or_a_fault_tell_it():
+    said = Said(text="no", more=1)
+    assert result_words(b.round_(1, 1.0, 2.0, result=said, asks=[b.ask("a")]), 40) == ""
+    fault = Fault(code="isError", message="no")
+    assert result_words(b.round_(1, 1.0, 2.0, result=said, fault=fault), 40) == "isError, +1 block"
+    assert result_words(b.round_(1, 1.0, 2.0, result=Said(text="no"), fault=fault), 40) == ""
+
+
+@pytest.mark.parametrize(
+    ("wire", "said", "era", "words"),
+    [
+        ("complete", Said(), "stateless", "complete"),
+        ("vendor\x1b", Said(), "stateless", "vendor\\x1b"),
+        (None, Said(), "stateless", "complete, no resultType"),
+        (None, Said(), "session", "complete"),
+        (None, None, "stateless", ""),
+    ],
+)
+def test_what_kind_of_result_it_was_is_never_made_up(wire, said, era, words):
+    assert result_type(b.round_(1, 1.0, 2.0, result_type=wire, result=said), era) == words
+
+
+def test_the_key_of_a_request_of_its_own_is_shown_as_an_id():
+    ask = b.ask("1", pushed=True)
+    assert ask_label(ask) == "#1 (form)"
+    call = b.booking()
+    call.rounds[-1].asks = [ask]
+    assert awaited(call) == "waiting for the client to answer #1"

@@ -34,6 +34,7 @@ def test_a_pushed_ask_ends_its_round_and_the_answer_begins_the_next():
     assert (one.outcome, shape(one)) == ("ok", ["?", "*"])
     ask = one.rounds[0].asks[0]
     assert (ask.key, ask.kind, ask.action, ask.answered_by) == ("7", "form", "accept", "client")
+    assert ask.pushed
     assert [r.exchange for r in one.rounds] == [n, n]
     assert [r.link for r in one.rounds] == ["none", "keys"]
     assert b not in talk.loose

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from mcp_tap.core.model import Said
 from tests.talk import Talk, accept, call, done, in_session, old_call, shape
 from tests.wire_samples import load
 
@@ -174,3 +175,13 @@ def test_a_response_elsewhere_in_the_session_finds_its_call():
     get = talk.open("GET", in_session())
     talk.event(get, done(4))
     assert talk.calls[2].outcome == "ok"
+
+
+def test_a_result_type_is_what_the_wire_says_and_nothing_else():
+    for result, kind in (({}, None), ({"resultType": 7}, None), ({"resultType": "v"}, "v")):
+        talk = Talk()
+        n = talk.post(call())
+        talk.reply(n, {"jsonrpc": "2.0", "id": 1, "result": {"content": [], **result}})
+        (round_,) = talk.the_call().rounds
+        assert (round_.result_type, talk.the_call().outcome) == (kind, "ok")
+        assert round_.result == Said(words=("0 content",))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from mcp_tap.core.model import Said
 from tests.talk import FORM, Talk, accept, call, shape
 
 T = "task-1"
@@ -35,8 +36,8 @@ def test_a_task_is_one_call_that_ends_with_its_terminal_status():
     assert (one.outcome, one.task) == ("open", T)
     poll(talk, 2, "working")
     assert one.outcome == "open"
-    poll(talk, 3, "completed", result={"content": []})
-    assert one.outcome == "ok"
+    poll(talk, 3, "completed", result={"content": [{"type": "text", "text": "done"}]})
+    assert (one.outcome, one.rounds[0].result) == ("ok", Said(text="done"))
     assert talk.calls == {1: one}
     assert talk.loose == {}
     assert one.rounds[0].result_type == "task"
