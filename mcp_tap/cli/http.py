@@ -75,7 +75,8 @@ Examples:
     type=FILE,
     metavar="FILE",
     panel=TRAFFIC,
-    help="Write url, capture and pid there, as one JSON line, once clients can connect.",
+    help="Write url, web (null: no web page), capture and pid there, as one JSON line, once"
+    " clients can connect.",
 )
 @option(
     "--allow-host",
@@ -95,7 +96,8 @@ Examples:
     "--view",
     type=click.Choice(["console", "text", "none"]),
     panel=RECORDING,
-    help="What to show of the traffic.  [default: console on a terminal, else text]",
+    help="What to show of the traffic, on stderr beside COMMAND.  [default: console on a"
+    " terminal without COMMAND, else text]",
 )
 @option(
     "-w",
@@ -178,7 +180,6 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
         default_redaction=not options["no_default_redaction"],
         redact_key=options["redact_key"],
     )
-    _warn(settings.host, settings.allow_host, settings.allow_origin, out)
     child = _child(ctx)
     wanted = _wanted_view(options["view"], out, beside_child=child is not None)
     job = Job(
@@ -207,19 +208,6 @@ def _child(ctx: click.Context) -> list[str] | None:
             why="it is not on PATH, or not executable",
         )
     return line
-
-
-def _warn(host: str, hosts: list[str], origins: list[str], out: Output) -> None:
-    """Say what an address beyond this machine, or an open guard, means."""
-    from mcp_tap.net.guard import is_loopback
-
-    if not is_loopback(host):
-        out.warn(
-            f"listening on {host}: other machines can reach the server through the tap,"
-            " and what they send is recorded"
-        )
-    if "*" in hosts and "*" in origins:
-        out.warn("any web page in your browser can reach the server through the tap")
 
 
 def _wanted_view(wanted: ViewName | None, out: Output, *, beside_child: bool) -> ViewName:

@@ -19,26 +19,31 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from mcp_tap.capture.store import new_path
+from mcp_tap.capture.store import home, new_path
+from mcp_tap.cli import streams
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.looks import ViewName, make_view, records_of, run_stats
 from mcp_tap.cli.values import LOOPBACK
-from mcp_tap.core.text import plural
+from mcp_tap.core.text import plural, safe
 from mcp_tap.errors import TapError, UsageError
+from mcp_tap.net.guard import is_loopback
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
+from mcp_tap.views.base import View
 
 COLLECT_AFTER = 20_000
 """New containers between two looks of the garbage collector: an exchange makes some dozens, and
 hardly any of them is garbage that reference counts do not find."""
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+LOOK = 0.2
+"""Seconds between two looks at whether the view still has a reader."""
 GRACE = 1.0
 """Seconds a child has between the signal passed on to it and its end by force."""
 
@@ -184,33 +189,100 @@ async def _serve(job: Job, out: Output) -> int:
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 20, 50)
     code = 0
+    aborted = False
+    onlooker = Onlooker(view, out)
     try:
         if job.ready_file:
             _write_ready(Path(job.ready_file), run.url, capture)
-        if job.view != "console":  # which says it in its first line, on this same terminal
-            out.say(f"mcp-tap  {run.url} -> {settings.upstream}\n         recording {capture}")
-            if settings.host in _EVERYWHERE and not settings.allow_host:
-                out.say(
-                    "         listening on all addresses; clients that dial another name than"
-                    " localhost need --allow-host NAME"
-                )
+        _announce(job, run, capture, view, out)
         if job.child is None:
             await ending.wait()
         else:
             code = await ending.child(job.child, run.url)
+    except TapError:
+        aborted = True
+        raise
     finally:
+        onlooker.end()
         await run.stop(ending.how)
+        if aborted and not run.exchanges:
+            capture.unlink(missing_ok=True)
+    if isinstance(streams.failure(), BrokenPipeError):
+        streams.drop()  # what was recorded is whole: no reason to end as a failure
     if ending.interrupted and sys.stderr.isatty():
         out.say("")  # the terminal stands behind its ^C
     out.say(_closing(run, capture))
     return code
 
 
+def _announce(job: Job, run: HttpRun, capture: Path, view: View, out: Output) -> None:
+    """Say where the tap listens and records, and what is dangerous about it."""
+    settings = job.settings
+    if job.view == "console":  # which says the rest in its first line, on this same terminal
+        for text in warnings(settings):
+            view.notice(text)
+        return
+    for text in warnings(settings):
+        out.warn(text)
+    out.say(f"mcp-tap  {run.url} -> {settings.upstream}\n         recording {safe(str(capture))}")
+    if settings.host in _EVERYWHERE and not settings.allow_host:
+        out.say(
+            "         listening on all addresses; clients that dial another name than"
+            " localhost need --allow-host NAME"
+        )
+
+
+def warnings(settings: TapSettings) -> Iterator[str]:
+    """Say what an address beyond this machine, or an open guard, means."""
+    if not is_loopback(settings.host):
+        yield (
+            f"listening on {settings.host}: other machines can reach the server through the tap,"
+            " and what they send is recorded"
+        )
+    if "*" in settings.allow_host and "*" in settings.allow_origin:
+        yield "any web page in your browser can reach the server through the tap"
+
+
+class Onlooker:
+    """Says once that nobody can see the view any more."""
+
+    def __init__(self, view: View, out: Output) -> None:
+        """Look from now on."""
+        self._view = view
+        self._out = out
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_soon(self._look)
+
+    def end(self) -> None:
+        """Look no more."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        if not getattr(self._view, "gone", False):
+            self._timer = self._loop.call_later(LOOK, self._look)
+            return
+        failure = streams.failure()
+        left = failure is None or isinstance(failure, BrokenPipeError)
+        words = "the view's reader is gone" if failure is None or left else streams.words(failure)
+        self._out.say(f"mcp-tap: {words}; still recording")
+
+
+def spec_of(capture: Path) -> str:
+    """Name a capture as briefly as `show` in this folder understands it."""
+    whole = capture.absolute()
+    run = capture.name.removesuffix(".jsonl")
+    if whole.parent == home().absolute() and run != capture.name and not Path(run).exists():
+        return run
+    here = Path.cwd()
+    near = str(whole.relative_to(here)) if whole.is_relative_to(here) else str(capture)
+    return f"./{near}" if near.startswith("-") else near
+
+
 def _closing(run: HttpRun, capture: Path) -> str:
     lost = f", {run.lost} LOST" if run.lost else ", none lost"
     return (
         f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(records_of(run), 'record')}{lost}\n"
-        f"         mcp-tap show {shlex.quote(str(capture))}"
+        f"         mcp-tap show {shlex.quote(spec_of(capture))}"
     )
 
 

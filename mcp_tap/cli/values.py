@@ -63,29 +63,28 @@ EXISTING_FILE = click.Path(exists=True, dir_okay=False)
 
 
 class Listen(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
-    """Where to listen: `7777` and `:7777` on loopback, `HOST:PORT`, `[::1]:7777`, `HOST`."""
+    """Where to listen: `7777` and `:7777` on loopback, `HOST:PORT`, `[::1]:7777`."""
 
     name = "listen"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, int]:
-        """Read an address; without a host it is loopback, without a port 7777."""
+        """Read an address; without a host it is loopback."""
         if isinstance(value, tuple):
             return value
         text = str(value).strip()
         if text.count(":") > 1 and not text.startswith("["):
-            self.fail(f"'{text}' is ambiguous; did you mean [{text}]?", param, ctx)
-        match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.%\w]+)\]|([^:\[\]/\s]*))(?::(\d+))?", text)
-        if match is None or not text:
-            self.fail(f"'{text}' is not HOST:PORT or a port", param, ctx)
-        host, port = match[1] or match[2], match[3]
-        if port is None and host.isdigit():
-            host, port = "", host
-        number = DEFAULT_PORT if port is None else int(port)
+            self.fail(f"'{text}' is ambiguous; did you mean [{text}]:{DEFAULT_PORT}?", param, ctx)
+        match = re.fullmatch(r"(?:(?:\[([0-9A-Fa-f:.%\w]+)\]|([^:\[\]/\s]*)):)?(\d+)", text)
+        if match is None:
+            named = re.fullmatch(r"localhost|[\d.]*\.[\d.]*|\[[^\[\]]+\]", text)
+            hint = f"; did you mean {text}:{DEFAULT_PORT}?" if named else ""
+            self.fail(f"{text or 'nothing'} is neither a port nor HOST:PORT{hint}", param, ctx)
+        number = int(match[3])
         if number > 65535:
             self.fail(f"there is no port {number}", param, ctx)
-        return host or LOOPBACK, number
+        return match[1] or match[2] or LOOPBACK, number
 
 
 class HeaderField(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5

@@ -46,6 +46,9 @@ Examples:
 def command(capture: str | None) -> int:
     """Show a run while it is recorded: the newest, or CAPTURE, a path or a run id.
 
+    The newest is looked for in the captures folder; runs that ended without any traffic are passed
+    over.
+
     In a terminal this is the console, which stays until q; else lines of text, until the run ends.
     With --json, each call is one line when it has ended.
     """
@@ -56,7 +59,10 @@ def command(capture: str | None) -> int:
     if capture == "-":
         raise UsageError("usage", "watch follows a file", help="mcp-tap show -")
     out = output()
-    tail = CaptureTail(find(capture))
+    path = find(capture)
+    if capture is None and (out.verbose or sys.stderr.isatty()):
+        out.say(f"the newest run: {path}")
+    tail = CaptureTail(path)
     console = not out.json and sys.stdin.isatty() and sys.stdout.isatty()
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -371,13 +371,72 @@ async def test_error_in_json(tap):
     assert json.loads(err)["error"]["code"] == "bad-upstream"
 
 
-async def test_ready_file_that_cannot_be_written_is_an_error_and_the_run_ends_cleanly(tap):
+async def test_command_that_cannot_be_run_after_all_leaves_no_capture(tap):
+    Path("script").write_text("#!/no/such/interpreter\n")
+    Path("script").chmod(0o755)
+    running = await tap("http://127.0.0.1:9/mcp", "-w", "run.jsonl", "--", "./script")
+    code, _, err = await running.end()
+    assert code == 2
+    assert "error[command-not-found]: ./script cannot be run" in err
+    assert not Path("run.jsonl").exists()
+
+
+async def test_folder_that_is_not_there_is_not_made_of_a_mistyped_name(tap):
+    code, _, err = await (await tap("http://127.0.0.1:9/mcp", "-w", "nope/x.jsonl")).end()
+    assert code == 2
+    assert err.startswith("error[capture-unwritable]: cannot create the capture nope/x.jsonl\n")
+    assert err.endswith("  help: mkdir -p nope\n")
+    assert not Path("nope").exists()
+
+
+async def test_reader_of_the_view_that_leaves_is_told_and_recording_goes_on(tap):
+    async with upstream() as url:
+        running = await tap(url, "-w", "run.jsonl", "--view", "text")
+        ready = await running.started()
+        running.process._transport.get_pipe_transport(1).close()
+        await post(ready["url"])
+        said = b""
+        async with asyncio.timeout(BOUND):
+            while b"the view's reader is gone; still recording\n" not in said:
+                said += await running.process.stderr.readline()
+        await post(ready["url"])
+        code, _, err = await running.end(signal.SIGINT)
+    assert code == 0
+    assert "gone" not in err
+    assert kinds("run.jsonl").count("http_request") == 2
+
+
+async def test_views_lines_are_written_whole_beside_a_child(tap):
+    """A pipe of packets gives each write as it was."""
+    if not hasattr(os, "pipe2"):
+        pytest.skip("needs a pipe of packets")
+    body = "data=b'" + CALL.decode() + "', headers={'Content-Type': 'application/json'}"
+    script = (
+        "import os, urllib.request as u\n"
+        f"[u.urlopen(u.Request(os.environ['MCP_TAP_URL'], {body})).read() for _ in range(6)]\n"
+    )
+    ours, theirs = os.pipe2(os.O_DIRECT)
+    async with upstream() as url:
+        words = ["http", url, "-l", "0", "-w", "run.jsonl", "--", sys.executable, "-c", script]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "mcp_tap", *words, stderr=theirs
+        )
+        os.close(theirs)
+        async with asyncio.timeout(BOUND):
+            assert await process.wait() == 0
+    writes = list(iter(lambda: os.read(ours, 4096), b""))
+    os.close(ours)
+    assert len(writes) > 6
+    assert all(each.endswith(b"\n") for each in writes)
+
+
+async def test_ready_file_that_cannot_be_written_is_an_error_and_nothing_is_left_behind(tap):
     async with upstream() as url:
         running = await tap(url, "-w", "run.jsonl", more=["--ready-file", "nowhere/ready.json"])
         code, _, err = await running.end()
     assert code == 2
     assert "error[ready-file]: cannot write the ready file nowhere/ready.json" in err
-    assert kinds("run.jsonl") == ["header", "footer"]
+    assert not Path("run.jsonl").exists()
 
 
 async def test_existing_capture_is_not_overwritten(tap):

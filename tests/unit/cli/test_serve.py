@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcp_tap.cli import serve
+from mcp_tap.cli.common import Output
 from mcp_tap.errors import UsageError
 from mcp_tap.proxy.settings import TapSettings
 
@@ -52,6 +53,57 @@ def test_taken_port_names_the_next_free_one(host, listen):
     assert port > 40000 or port == 0
     with socket.socket(family) as probe:
         probe.bind((host, port))
+
+
+def test_open_doors_are_warned_of():
+    open_ = TapSettings(upstream="u", host="0.0.0.0", allow_host=["*"], allow_origin=["*"])
+    far, page = serve.warnings(open_)
+    assert far.startswith("listening on 0.0.0.0: other machines")
+    assert page.startswith("any web page in your browser")
+    assert list(serve.warnings(TapSettings(upstream="u", host="localhost"))) == []
+
+
+@pytest.mark.parametrize(
+    ("capture", "spec"),
+    [
+        ("home/20260728T120401-7f3a.jsonl", "20260728T120401-7f3a"),
+        ("home/taken.jsonl", "home/taken.jsonl"),
+        ("home/run.log", "home/run.log"),
+        ("runs/run.jsonl", "runs/run.jsonl"),
+        ("-x.jsonl", "./-x.jsonl"),
+    ],
+)
+def test_capture_is_named_briefly(tmp_path, monkeypatch, capture, spec):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MCP_TAP_HOME", "home")
+    (tmp_path / "taken").touch()
+    assert serve.spec_of(Path(capture)) == spec
+    assert serve.spec_of(tmp_path / capture) == spec
+    assert serve.spec_of(Path("/elsewhere/run.jsonl")) == "/elsewhere/run.jsonl"
+
+
+class Gone:
+    gone = True
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (None, "the view's reader is gone"),
+        (BrokenPipeError(32, "Broken pipe"), "the view's reader is gone"),
+        (OSError(28, "No space left on device"), "cannot write to standard output: No space left"),
+    ],
+)
+async def test_view_that_nobody_can_see_is_told_once(monkeypatch, capsys, failure, words):
+    monkeypatch.setattr(serve.streams, "failure", lambda: failure)
+    serve.Onlooker(Gone(), Output())
+    serve.Onlooker(Gone(), Output()).end()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    err = capsys.readouterr().err
+    assert err.startswith(f"mcp-tap: {words}")
+    assert err.endswith("; still recording\n")
+    assert err.count("\n") == 1
 
 
 async def test_childs_death_by_signal_is_told_as_a_shell_tells_it():

@@ -56,23 +56,36 @@ def test_what_is_no_duration_is_refused_with_examples(text):
         ("0", ("127.0.0.1", 0)),
         ("0.0.0.0:80", ("0.0.0.0", 80)),
         ("localhost:1", ("localhost", 1)),
-        ("localhost", ("localhost", 7777)),
         ("[::1]:7777", ("::1", 7777)),
-        ("[::1]", ("::1", 7777)),
     ],
 )
 def test_addresses_are_read_and_stay_on_loopback_without_a_host(text, address):
     assert LISTEN.convert(text, None, None) == address
 
 
-@pytest.mark.parametrize("text", ["", "a:b", "http://localhost:1", "localhost:1/x", "1:2:3", "[x"])
+@pytest.mark.parametrize(
+    "text", ["", "a:b", "http://localhost:1", "localhost:1/x", "1:2:3", "[x", "a:"]
+)
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(click.BadParameter):
         LISTEN.convert(text, None, None)
 
 
+def test_word_alone_is_no_address():
+    with pytest.raises(click.BadParameter) as error:
+        LISTEN.convert("abc", None, None)
+    assert error.value.message == "abc is neither a port nor HOST:PORT"
+
+
+@pytest.mark.parametrize("text", ["localhost", "0.0.0.0", "[::1]"])
+def test_host_alone_is_answered_with_a_port(text):
+    with pytest.raises(click.BadParameter) as error:
+        LISTEN.convert(text, None, None)
+    assert error.value.message.endswith(f"HOST:PORT; did you mean {text}:7777?")
+
+
 def test_bare_ipv6_address_is_answered_with_brackets():
-    with pytest.raises(click.BadParameter, match=r"did you mean \[::1\]\?"):
+    with pytest.raises(click.BadParameter, match=r"did you mean \[::1\]:7777\?"):
         LISTEN.convert("::1", None, None)
 
 
