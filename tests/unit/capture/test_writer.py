@@ -355,3 +355,52 @@ def test_a_further_part_that_cannot_be_begun_leaves_the_run_in_the_current_one(
     assert seqs(writer.path) == list(range(17))
     assert writer.parts == [writer.path]
     assert "no further part of run.jsonl can be begun: Too many open files" in said[0]
+
+
+def test_a_burst_beyond_the_bound_waits_for_a_disk_that_works_and_loses_nothing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(writer_module, "BOUND", 100_000)
+    monkeypatch.setattr(writer_module, "HURRY", 1_000)
+    writer = CaptureWriter(tmp_path / "run.jsonl", header(), on_trouble=fail)
+    for number in range(1, 201):
+        writer.write_many([(Body(seq=number, t=0.0, sender="client", text="x" * 20_000), None)])
+    writer.close(footer(201))
+    assert (writer.lost, len(seqs(writer.path))) == (0, 202)
+
+
+def test_a_disk_that_does_not_keep_up_is_waited_for_only_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "BOUND", 10_000)
+    monkeypatch.setattr(writer_module, "HURRY", 1_000)
+    monkeypatch.setattr(writer_module, "PATIENCE", 0.05)
+    writer = CaptureWriter(tmp_path / "run.jsonl", header(), on_trouble=lambda _: None)
+    stuck, append = threading.Event(), writer._file.append
+
+    def slow(*arguments):
+        stuck.wait(5)
+        return append(*arguments)
+
+    monkeypatch.setattr(writer._file, "append", slow)
+    began = time.monotonic()
+    for number in range(1, 101):
+        writer.write(Body(seq=number, t=0.0, sender="client", text="x" * 2_000))
+    assert time.monotonic() - began < 1
+    assert writer.lost > 50
+    stuck.set()
+    writer.close(footer(101))
+    reader = open_path(writer.path)
+    assert [r.seq for r in reader][-1] == 101
+    assert (reader.lost, reader.unexplained) == (writer.lost, 0)
+
+
+def test_with_sync_what_waits_is_tried_again_without_a_new_record(tmp_path, monkeypatch):
+    said: list[str] = []
+    writer = CaptureWriter(tmp_path / "run.jsonl", header(), sync=True, on_trouble=said.append)
+    append = writer._file.append
+    monkeypatch.setattr(writer._file, "append", lambda *_: (0, OSError(28, "No space left")))
+    writer.write(message(1))
+    monkeypatch.setattr(writer._file, "append", append)
+    monkeypatch.setattr(writer_module, "RETRY", 0.0)
+    until(lambda: writer.poke() or seqs(writer.path) == [0, 1])
+    writer.close(footer(2))
+    assert len(said) == 2

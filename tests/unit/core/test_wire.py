@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from mcp_tap.core.records import Message, decode, encode
-from mcp_tap.core.wire import UNPARSED, carrier, dumps, loads, value_of
+from mcp_tap.core.wire import LARGE, UNPARSED, carrier, dumps, loads, value_of
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 NESTED = b"[" * 3_000 + b"]" * 3_000
@@ -92,3 +92,38 @@ def test_a_record_gives_the_value_of_its_carrier():
 def test_unparsed_says_what_it_is_and_counts_as_nothing():
     assert repr(UNPARSED) == "UNPARSED"
     assert not UNPARSED
+
+
+def test_of_a_large_message_what_linking_needs_is_known_without_building_the_rest():
+    state = "s" * 100
+    content = [{} for _ in range(LARGE // 2)]
+    asks = {"key": {"method": "roots/list"}}
+    result = {"resultType": "input_required", "requestState": state, "inputRequests": asks}
+    whole = {
+        "jsonrpc": "2.0",
+        "id": 2**70,
+        "result": {**result, "content": content, "odd": content},
+    }
+    payload = dumps(whole)
+    fields, value = carrier(payload)
+    assert list(fields) == ["text"]
+    known = {**whole, "result": {**result, "content": None}}
+    assert value == known
+    record = Message(seq=1, t=0.0, sender="server", **fields)
+    assert (record.payload(), value_of(record)) == (payload, known)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"[" + b"{}," * LARGE + b"{}]",
+        b'{"id":' + b"[" * LARGE + b"]" * LARGE + b"}",
+        b'{"id":1' * LARGE,
+        b'"' + b"x" * LARGE + b'"',
+        b"\xff" * (LARGE + 1),
+    ],
+)
+def test_what_is_large_and_no_object_has_no_value(payload):
+    fields, value = carrier(payload)
+    assert value is UNPARSED
+    assert Message(seq=1, t=0.0, sender="client", **fields).payload() == payload

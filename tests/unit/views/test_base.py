@@ -13,5 +13,11 @@ def test_the_view_that_shows_nothing_answers_to_everything(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_trouble_of_the_taps_own_is_said_all_the_same():
+    said: list[str] = []
+    NullView(said.append).notice("disk full")
+    assert said == ["disk full"]
+
+
 def test_numbers_start_at_nothing():
     assert Stats() == Stats(records=0, bytes=0, lost=0)
