@@ -182,7 +182,7 @@ class Payload(Record, frozen=True, kw_only=True):
     body: Raw | UnsetType = UNSET
     """The bytes, where they are strict JSON on one line: spliced in as they came."""
     text: str | None = None
-    """The bytes, where they are other valid UTF-8."""
+    """The bytes, where they are other valid UTF-8, or more than 1 MiB of it whatever it is."""
     b64: bytes | None = None
     """The bytes in base64, where they are anything else."""
     sse: Sse | None = None
