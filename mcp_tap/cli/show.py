@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -24,18 +27,28 @@ if TYPE_CHECKING:
 _FILE_NAME = re.compile(r"[\w./~ -]+")
 """What may name a capture and is no sign of the filter language."""
 DEPTH = click.IntRange(0, 4)
+LEGEND = """\
+?  asked, and answered    _  waits for the client    .  waits for the server
+*  final result           x  error                   /  cancelled
+=  open stream            fields a*, b               a is required, b is not
+"""
+LISTED = """\
+Exchanges that belong to no call (notifications, GET, DELETE, ..) are listed if
+they failed; others with -d1 or more, or by a filter with kind, status or text.
+"""
 
 
 class ShowCommand(TapCommand):
     """A command whose help ends with the filter language, as the parser itself describes it."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the filter language below the options."""
+        """Write what the marks mean and the filter language below the options."""
         from mcp_tap.core.filters import help_text
 
-        with formatter.section("Filters"):
-            for line in help_text().splitlines():
-                formatter.write(f"  {line}\n" if line else "\n")
+        for heading, text in (("Rounds", LEGEND), ("Filters", f"{help_text()}\n\n{LISTED}")):
+            with formatter.section(heading):
+                for line in text.splitlines():
+                    formatter.write(f"  {line}\n" if line else "\n")
         super().format_epilog(ctx, formatter)
 
 
@@ -56,7 +69,8 @@ Examples:
     "--detail",
     type=DEPTH,
     metavar="0..4",
-    help="0 calls, 1 rounds, 2 asks and answers, 3 bodies, 4 bytes."
+    help="0 calls, 1 rounds, 2 asks, answers and results, 3 bodies (strings over 2,000 characters"
+    " are cut, in pipes too), 4 bytes, all of them."
     "  [default: 2 for calls with more than one round or with asks, else 0]",
 )
 @option(
@@ -75,11 +89,10 @@ def command(arguments: tuple[str, ...], detail: int | None, form: str) -> int:
     """
     out = output()
     reader, words = _open(arguments)
-    guessed = bool(words) and len(words) == len(arguments)
     if out.json and form == "text":
         form = "json"
     job = Showing(reader, _filter(words), out)
-    if guessed and _FILE_NAME.fullmatch(words[0]):
+    if words and len(words) == len(arguments) and _FILE_NAME.fullmatch(words[0]):
         job.word = words[0]
     if form == "text":
         job.text(detail)
@@ -116,6 +129,12 @@ def _open(arguments: tuple[str, ...]) -> tuple[CaptureReader, list[str]]:
         except UsageError as unreadable:
             # A typing error in a filter is worth more words than a file that is not there.
             raise (error if _FILE_NAME.fullmatch(first) else unreadable) from None
+    if len(words) > 1 and all(map(_FILE_NAME.fullmatch, words)):
+        raise UsageError(
+            "capture-missing",
+            f"there is no capture {first}",
+            help=f"to search the newest for words: mcp-tap show {shlex.quote(' '.join(words))}",
+        )
     return open_capture(None), words
 
 
@@ -144,7 +163,8 @@ class Showing:
         self.records = 0
         self.calls = 0
         self.shown = 0
-        self.now = 0.0
+        self.others = 0
+        """Exchanges of no call that were printed."""
         self.incomplete = 0
         self.word = ""
         """Taken for a word to search for, since it named no capture."""
@@ -162,28 +182,46 @@ class Showing:
         _be_tolerant()
         headed = False
         for found, shelf in self._found(look, records=detail is not None and detail >= 3):
-            if not headed:
-                headed = True
-                if not self.out.quiet:
-                    sys.stdout.write(painter.line([(HEADING, "dim")]))
             for row in self._rows(found, look, detail, shelf):
+                if not headed:
+                    headed = True
+                    if not self.out.quiet:
+                        sys.stdout.write(painter.line([(HEADING, "dim")]))
                 sys.stdout.write(painter.line(row))
 
     def _rows(
         self, found: Found, look: Look, detail: int | None, shelf: Shelf | None
     ) -> Iterable[Row]:
         from mcp_tap.core.model import Exchange
-        from mcp_tap.views.listing import call_rows, exchange_rows
+        from mcp_tap.views.listing import WIDTH, call_rows, exchange_rows, listed
 
-        records = shelf.of(found) if shelf is not None and (detail or 0) >= 3 else ()
+        now = self._now() if found.end is None else None
         if isinstance(found, Exchange):
-            plain = found.outcome in ("ok", "open")
-            if plain and not detail and not self.filter.uses("kind", "status", "text"):
+            if not listed(found, self.filter, asked=bool(detail)):
                 return ()
-            return exchange_rows(found, look, detail or 0, now=self.now, records=records)
+            self.others += 1
+            records = self._records(found, detail, shelf)
+            return exchange_rows(found, look, detail or 0, now=now, records=records)
         several = len(found.rounds) > 1 or any(r.asks for r in found.rounds)
         depth = (2 if several else 0) if detail is None else detail
-        return call_rows(found, look, depth, now=self.now, records=records)
+        records = self._records(found, detail, shelf)
+        cells = shutil.get_terminal_size((WIDTH, 0)).columns
+        return call_rows(found, look, depth, now=now, records=records, cells=cells)
+
+    @staticmethod
+    def _records(found: Found, detail: int | None, shelf: Shelf | None) -> Iterable[AnyRecord]:
+        return shelf.of(found) if shelf is not None and (detail or 0) >= 3 else ()
+
+    def _now(self) -> float | None:
+        """Give the time of a run that goes on; of one that does not, nothing is running."""
+        from mcp_tap.capture.file import being_written
+        from mcp_tap.views.text import local_start
+
+        reader = self.reader
+        start = local_start(reader.header.started)
+        if reader.clean or start is None or not any(map(being_written, reader.parts)):
+            return None
+        return (datetime.now(UTC) - start).total_seconds()
 
     def json(self) -> None:
         """Print one document."""
@@ -198,6 +236,8 @@ class Showing:
                 calls.append(machine.encode(machine.call_doc(found)))
             else:
                 exchanges.append(machine.encode(machine.exchange_doc(found)))
+        self.others = len(exchanges)
+        self._check_word()
         reader = self.reader
         torn = reader.torn
         capture = machine.capture_doc(
@@ -241,14 +281,34 @@ class Showing:
                 shelf.release(found)
         self.incomplete = shelf.incomplete if shelf else 0
 
-    def _see(self, record: AnyRecord) -> None:
+    def _see(self, _: AnyRecord) -> None:
         self.records += 1
-        self.now = record.t
+
+    def _check_word(self) -> None:
+        """Refuse a word that is neither a capture nor in one: it was probably meant as the former.
+
+        Raises:
+            UsageError: nothing was found.
+        """
+        if not self.word or self.shown or self.others:
+            return
+        nothing, named = f'nothing has the text "{self.word}"', "of that name"
+        if str(self.filter) != self.word:
+            nothing, named = f"nothing passes the filter {self.filter}", self.word
+        raise UsageError(
+            "nothing-found",
+            f"{nothing}, and there is no capture {named}",
+            where=self.reader.name,
+            help="mcp-tap list",
+        )
 
     def report(self) -> None:
         """Say on stderr what was read and what is wrong with it."""
+        from mcp_tap.core.text import plural
+
         reader, out = self.reader, self.out
         sys.stdout.flush()
+        self._check_word()
         if reader.torn is not None:
             out.say(
                 f"warning[capture-torn]: {reader.torn.name} stops in the middle of line"
@@ -258,26 +318,23 @@ class Showing:
             )
         if reader.lost:
             out.say(
-                f"warning[records-lost]: {_many(reader.lost, 'record')} of this run"
+                f"warning[records-lost]: {plural(reader.lost, 'record')} of this run"
                 f" {'is' if reader.lost == 1 else 'are'} missing\n"
                 "  why:  what they said is not shown, and calls they belong to may look unfinished"
             )
         if self.incomplete:
             out.say(
-                f"warning[not-all-kept]: {_many(self.incomplete, 'long call')} could not be"
+                f"warning[not-all-kept]: {plural(self.incomplete, 'long call')} could not be"
                 " searched or printed whole, to stay within memory"
             )
-        of = f"{self.shown} of {self.calls} calls" if self.filter else _many(self.calls, "call")
-        words = f"{of}, {_many(self.records, 'record')}, {reader.name}"
+        of = f"{self.shown} of " if self.filter else ""
+        words = of + plural(self.calls, "call")
+        if self.others:
+            words += f" and {plural(self.others, 'exchange')}"
+        words += f", {plural(self.records, 'record')}, {reader.name}"
         if not reader.clean and reader.torn is None:
             words += "; no footer: the run goes on, or was killed"
         out.say(words)
-        if self.word and self.calls and not self.shown:
-            out.say(f"{self.word} names no capture, so it was searched for in the newest")
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _be_tolerant() -> None:

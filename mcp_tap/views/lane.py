@@ -51,7 +51,7 @@ _LONG_WAIT: Final = 0.5
 
 def heading(call: Call, *, now: float | None) -> Row:
     """Name the call and say how it stands."""
-    whose = split(call)
+    whose = split(call, now)
     return [
         (f"#{call.number} {title(call)}", "strong"),
         (f"  {plural(len(call.rounds), 'round')}  ", ""),

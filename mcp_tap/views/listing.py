@@ -59,7 +59,7 @@ def call_rows(
         records: its records, for the depths that show them.
         cells: width to which arguments and results are cut.
     """
-    yield [*call_row(call, look, now=now, extra=None), *aside(call)]
+    yield [*call_row(call, look, now=now, extra=None), *aside(call, now)]
     yield from fault_rows(call)
     if depth >= ROUNDS:
         for round_ in call.rounds:
@@ -77,10 +77,10 @@ def call_rows(
         yield from record_rows(records, look, raw=depth >= BYTES)
 
 
-def aside(call: Call) -> Row:
+def aside(call: Call, now: float | None = None) -> Row:
     """Say in brackets whose time it was and what is odd, where there is something to say."""
     row: Row = []
-    if whose := split(call):
+    if whose := split(call, now):
         row.append((f"  ({whose})", "dim"))
     if odd := oddity(call):
         row.append((f"  ({odd})", "wait"))

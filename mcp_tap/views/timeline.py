@@ -118,7 +118,8 @@ def _at_least(text: str, cells: int) -> str:
 
 
 def _back(state_: Piece, time: str) -> Row:
-    return [(pad(state_[0], 14), state_[1]), (time.rjust(5), "")]
+    apart = " " if time and width(state_[0]) >= 14 else ""  # 2h00m fills its column
+    return [(pad(state_[0], 14), state_[1]), ((apart + time).rjust(5), "")]
 
 
 def round_row(round_: Round, look: Look, era: Era = "unknown") -> Row:

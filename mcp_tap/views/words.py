@@ -89,11 +89,19 @@ def duration(call: Call, now: float | None) -> str:
     return "" if now is None else running(max(0.0, now - call.t))
 
 
-def split(call: Call) -> str:
-    """Say whose time it was, where that is not only the server's: `server 0.31s, client 5.81s`."""
-    parts = [("server", call.server_s)]
-    if call.client_s > 0:
-        parts.append(("client", call.client_s))
+def split(call: Call, now: float | None = None) -> str:
+    """Say whose time it was, where that is not only the server's: `server 0.31s, client 5.81s`.
+
+    Of a call that runs, the time up to `now` is counted for whoever has to act.
+    """
+    server, client = call.server_s, call.client_s
+    if call.end is None and now is not None:
+        since = max(0.0, now - call.t - server - client - call.tap_s)
+        waits = call.outcome == "waiting"
+        server, client = server + since * (not waits), client + since * waits
+    parts = [("server", server)]
+    if client > 0:
+        parts.append(("client", client))
     if call.tap_s >= _TAP_COUNTS:
         parts.append(("tap", call.tap_s))
     return ", ".join(f"{who} {took(s)}" for who, s in parts) if len(parts) > 1 else ""

@@ -4,11 +4,13 @@ import io
 import json
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from mcp_tap.cli.main import run
+from mcp_tap.cli.show import LEGEND, LISTED
 from tests.traffic import STATE, Traffic, done, story
 
 
@@ -37,12 +39,14 @@ def test_calls_are_printed_with_rounds_where_there_are_several(capture, capsys):
         "12:04:01     1 tools/call       search           *       ok             40ms",
         "12:04:01     2 tools/call       deploy           ?-*     ok            140ms",
         "               r1  id 2  HTTP 200  input_required  1 ask ",
+        '                   arguments  {to: "prod"}',
         '                   ? confirm (form)  "Разрешить? \\x1b[2J"',
         "                   > confirm  accept {ok: true}, by client, after 60ms",
         "               r2  id 3  linked by state  HTTP 200  complete  40ms",
+        '                   result  "shipped"',
         "12:04:01     3 tools/call       exprt            x       error -32602   40ms",
         "               x -32602: Unknown tool: exprt",
-        "12:04:01     4 tools/call       book             _       waiting client   0s",
+        "12:04:01     4 tools/call       book             _       waiting client     ",
         "               _ waiting for the client to answer seat",
         "               r1  id 6  HTTP 200  input_required  1 ask ",
         '                   ? seat (form)  "Which seat?"',
@@ -143,14 +147,87 @@ def test_without_a_capture_the_newest_is_shown(tmp_path, monkeypatch, capsys):
         assert "newest" in "\n".join(show(capsys, *args)[0])
 
 
-def test_a_word_that_names_no_capture_and_finds_nothing_is_explained(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def newest(tmp_path, monkeypatch):
     monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path))
-    story().write(tmp_path / "20260701T100000-a-0001.jsonl")
-    words = "nightly names no capture, so it was searched for in the newest\n"
-    assert show(capsys, "nightly")[1].endswith(words)
-    assert "names no capture" not in show(capsys, "deploy")[1]
-    assert "names no capture" not in show(capsys, "tool:nightly")[1]
-    assert "names no capture" not in show(capsys, "0001", "nightly")[1]
+    return story().write(tmp_path / "20260701T100000-a-0001.jsonl")
+
+
+@pytest.mark.usefixtures("newest")
+def test_a_word_that_is_neither_a_capture_nor_in_one_is_an_error(capsys):
+    out, err = show(capsys, "nightly", code=2)
+    assert out == []
+    assert err.startswith(
+        'error[nothing-found]: nothing has the text "nightly", and there is no capture of that name'
+    )
+    _, err = show(capsys, "nightly", "state:error", code=2)
+    assert "there is no capture nightly\n" in err
+    for args in (["deploy"], ["tool:nightly"], ["0001", "nightly"], ['"nightly"'], ["cancelled"]):
+        show(capsys, *args)
+
+
+@pytest.mark.usefixtures("newest")
+@pytest.mark.parametrize("flags", [["--json"], ["-f", "json"], ["-f", "jsonl"]])
+def test_a_script_with_a_wrong_name_gets_an_error_and_no_document(capsys, flags):
+    assert run(["show", "nightly", *flags]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "nothing-found" in err
+
+
+@pytest.mark.usefixtures("newest")
+def test_several_words_none_of_which_is_a_capture_are_refused(capsys):
+    _, err = show(capsys, "a", "b", "c", code=2)
+    assert err.startswith("error[capture-missing]: there is no capture a\n")
+    assert "mcp-tap show 'a b c'" in err
+
+
+def test_rows_are_counted_as_what_they_are(capture, capsys):
+    out, err = show(capsys, capture, "kind:notification")
+    assert len(out) == 2
+    assert err == "0 of 4 calls and 1 exchange, 31 records, run.jsonl\n"
+    assert show(capsys, capture, "-d1")[1].startswith("4 calls and 1 exchange, ")
+    assert show(capsys, capture, "kind:http") == ([], "0 of 4 calls, 31 records, run.jsonl\n")
+
+
+def test_what_waits_is_counted_to_now_only_while_the_run_goes_on(tmp_path, capsys):
+    fcntl = pytest.importorskip("fcntl")
+    started = datetime.now(UTC) - timedelta(hours=2, seconds=30)
+    path = story(started=started.isoformat()).write(tmp_path / "live.jsonl", clean=False)
+    row = "tools/call       book             _       waiting client"
+    (waits,) = [line for line in show(capsys, str(path))[0] if row in line]
+    assert waits.endswith(f"{row}       (server 40ms, client 20ms)")
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        (waits,) = [line for line in show(capsys, str(path))[0] if row in line]
+    assert waits.endswith(f"{row} 2h00m  (server 40ms, client 2h00m)")
+
+
+def test_long_strings_are_whole_only_at_the_last_depth(tmp_path, capsys):
+    traffic = Traffic()
+    traffic.call("big", done("x" * 5000))
+    path = str(traffic.write(tmp_path / "big.jsonl"))
+    text = "\n".join(show(capsys, path, "-d3")[0])
+    assert "3,000 more characters, -d4 prints all" in text
+    assert "x" * 5000 in "\n".join(show(capsys, path, "-d4")[0])
+
+
+def test_arguments_and_results_are_as_wide_as_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "70")
+    traffic = Traffic()
+    traffic.call("big", done("x " * 500), arguments={"a": "y " * 500})
+    out, _ = show(capsys, str(traffic.write(tmp_path / "big.jsonl")), "-d2")
+    assert [len(line) for line in out if "arguments" in line or "result" in line] == [70, 70]
+
+
+def test_a_result_without_its_type_is_seen_without_asking(tmp_path, capsys):
+    traffic = Traffic()
+    traffic.call("odd", {"content": []})
+    path = str(traffic.write(tmp_path / "odd.jsonl"))
+    assert show(capsys, path)[0][1].endswith("(no resultType)")
+    assert run(["show", path, "--json"]) == 0
+    (call,) = json.loads(capsys.readouterr().out)["calls"]
+    assert (call["rounds"][0]["result_type"], call["outcome"]) == (None, "ok")
 
 
 @pytest.mark.parametrize(
@@ -226,5 +303,5 @@ def test_the_help_has_the_filter_language_of_the_parser(capsys):
 
     assert run(["show", "--help"]) == 0
     out = capsys.readouterr().out
-    for line in help_text().splitlines():
+    for line in [*help_text().splitlines(), *LEGEND.splitlines(), *LISTED.splitlines()]:
         assert line.strip() in out

@@ -225,3 +225,12 @@ def test_the_key_of_a_request_of_its_own_is_shown_as_an_id():
     call = b.booking()
     call.rounds[-1].asks = [ask]
     assert awaited(call) == "waiting for the client to answer #1"
+
+
+def test_the_time_of_a_call_that_runs_is_that_of_whoever_has_to_act():
+    call = b.booking()
+    call.server_s, call.client_s = 0.2, 0.1
+    assert split(call) == "server 200ms, client 100ms"
+    assert split(call, 25.0) == "server 200ms, client 9.80s"
+    call.outcome = "open"
+    assert split(call, 25.0) == "server 9.90s, client 100ms"
