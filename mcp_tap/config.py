@@ -10,6 +10,8 @@ Rules of this file:
   of them, for a closer file must not quietly un-redact.
 - A project's file comes with a clone, so it is not trusted: it may not set what could run code,
   send credentials or switch a protection off, and its paths stay inside its folder.
+- A file is shared by all commands, so one command is not stopped by what is wrong with another's
+  settings: only the running command's table, and what it reads above the tables, is checked.
 - This module does not know the commands.  What may be set is asked of a `Known`.
 """
 
@@ -93,7 +95,12 @@ def nearest(word: str, names: Sequence[str]) -> str | None:
 
 
 def load(
-    known: Known, *, cwd: Path, user: Path | None = None, explicit: Path | None = None
+    known: Known,
+    *,
+    cwd: Path,
+    user: Path | None = None,
+    explicit: Path | None = None,
+    command: str | None = None,
 ) -> list[ConfigFile]:
     """Find, read and check the files that count: the one that decides first.
 
@@ -102,6 +109,7 @@ def load(
         cwd: where the search for a project's file begins.
         user: the user's own file, which need not exist.
         explicit: the file named by `--config`; it replaces the project's.
+        command: check only what concerns this command; None: check all.
 
     Raises:
         ConfigError: a file cannot be read, or holds a setting that it may not.
@@ -114,8 +122,25 @@ def load(
     if user is not None and user.is_file():
         files.append(ConfigFile(path=user, project=False, table=_read(user)))
     for file in files:
-        _check(file, known)
+        _check(file, known, command)
     return files
+
+
+def unread(files: Sequence[ConfigFile], known: Known, command: str) -> Iterator[str]:
+    """Yield a sentence for each name above the tables that no command reads.
+
+    What the running `command` reads is settled without a look at the others.
+    """
+    for file in files:
+        for key in file.table:
+            plain = key.replace("_", "-")
+            if plain in known.commands() or plain in known.options(command):
+                continue
+            names = [*_every(known), *known.commands()]
+            if plain not in names:
+                hint = nearest(plain, names)
+                meant = f'; did you mean "{hint}"?' if hint else ""
+                yield f'nothing reads "{key}" in {file.where()}{meant}'
 
 
 def settings(files: Sequence[ConfigFile], known: Known, command: str) -> dict[str, Found]:
@@ -217,7 +242,7 @@ def _bytes(path: Path) -> bytes:
             "config-unreadable",
             f"{path} cannot be read",
             why=(error.strerror or "unknown reason").lower(),
-            help="mcp-tap --no-config goes on without files",
+            help="--no-config goes on without files",
         ) from error
 
 
@@ -229,17 +254,25 @@ def _read(path: Path) -> dict[str, Any]:
     return table
 
 
-def _check(file: ConfigFile, known: Known) -> None:
-    """Refuse what the file may not say, before any of it is used."""
+def _check(file: ConfigFile, known: Known, command: str | None) -> None:
+    """Refuse what the file may not say to this command (None: to any), before it is used."""
     commands = known.commands()
-    every: dict[str, Setting] = {}
     for key, value in file.table.items():
         if key in commands and isinstance(value, dict):
-            _check_table(file, value, known.options(key), key)
+            if command in (None, key):
+                _check_table(file, value, known.options(key), key)
             continue
-        if not every:
-            every = {k: s for c in commands for k, s in known.options(c).items()}
-        _check_one(file, key, value, every, hints=[*every, *commands])
+        own = _every(known) if command is None else known.options(command)
+        if command is not None and key.replace("_", "-") not in own:
+            every = _every(known)
+            hint = nearest(key.replace("_", "-"), [*every, *commands])
+            if key.replace("_", "-") in every or not (hint == command or hint in own):
+                continue  # another command's matter, or nobody's: `unread` tells of those
+        _check_one(file, key, value, own, hints=[*own, *commands])
+
+
+def _every(known: Known) -> dict[str, Setting]:
+    return {k: s for c in known.commands() for k, s in known.options(c).items()}
 
 
 def _check_table(

@@ -149,6 +149,8 @@ class TapOption(click.Option):
         longs = [o for o in self.opts if o.startswith("--")]
         self.key = max(longs, key=len)[2:] if longs else (self.name or "")
         """Name of the setting: the long option without its dashes."""
+        self.unset = (self.help or "").partition("[default: ")[2].removesuffix("]")
+        """What no value means, in the words of the help."""
 
     def variable(self, ctx: click.Context) -> str:
         """Name the environment variable that sets this option."""
@@ -207,10 +209,13 @@ class TapOption(click.Option):
         except click.BadParameter as error:
             origin = getattr(ctx, "origins", {}).get(self.name, "command line")
             kind = UsageError if origin == "command line" else ConfigError
+            found = getattr(ctx, "found", {}).get(self.name)
+            from_file = found is not None and origin == found.where
             raise kind(
                 "bad-value",
                 f"--{self.key}: {error.message.rstrip('.')}",
                 where="" if origin == "command line" else origin,
+                help="--no-config goes on without files" if from_file else "",
             ) from error
 
 
@@ -322,6 +327,11 @@ class TapCommand(click.Command):
             from mcp_tap.cli.settings import unknown_variables
 
             for text in unknown_variables(ctx, os.environ):
+                ctx.obj.warn(text)
+        if isinstance(ctx, TapContext) and ctx.files:
+            from mcp_tap.cli.settings import unread
+
+            for text in unread(ctx):
                 ctx.obj.warn(text)
         return super().invoke(ctx)
 

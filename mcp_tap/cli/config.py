@@ -15,7 +15,7 @@ from mcp_tap.cli.settings import Commands, user_file
 from mcp_tap.errors import UsageError
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One setting of one command."""
 
     command: str
@@ -23,6 +23,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     value: Any
     source: str
     """`default`, a variable, or a file and its table."""
+    unset: str = ""
+    """What it means that there is no value."""
 
 
 @click.command("config", cls=TapCommand)
@@ -84,7 +86,8 @@ def _rows(ctx: TapContext, known: Commands, name: str) -> list[Row]:
         if param.secret and value:
             value = "(set, not shown)"
         source = own.origins.get(param.name or "", "default")
-        rows.append(Row(command=name, name=param.key, value=value, source=source))
+        unset = "" if value else param.unset
+        rows.append(Row(command=name, name=param.key, value=value, source=source, unset=unset))
     return rows
 
 
@@ -110,7 +113,7 @@ def _is_shared(known: Commands, row: Row) -> bool:
 def _words(row: Row) -> str:
     match row.value:
         case None | "" | () | []:
-            return "-"
+            return row.unset or "-"
         case bool():
             return "yes" if row.value else "no"
         case list() | tuple():

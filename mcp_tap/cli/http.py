@@ -60,7 +60,7 @@ Examples:
     type=click.Choice(["keep", "upstream"]),
     panel=TRAFFIC,
     help="Host header sent upstream: the client's or the upstream's own."
-    "  [default: keep for an upstream on this machine]",
+    "  [default: keep on loopback, else upstream]",
 )
 @option("--insecure", is_flag=True, panel=TRAFFIC, help="Accept any certificate of the upstream.")
 @option(
@@ -68,7 +68,7 @@ Examples:
     type=EXISTING_FILE,
     metavar="FILE",
     panel=TRAFFIC,
-    help="Trust the CA certificates in FILE.",
+    help="Trust the CA certificates in FILE.  [default: the system's]",
 )
 @option(
     "--ready-file",

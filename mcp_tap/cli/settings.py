@@ -9,9 +9,14 @@ import click
 
 from mcp_tap import config
 from mcp_tap.cli.common import PREFIX, TapContext, TapOption
+from mcp_tap.errors import ConfigError
 
 _NEVER = ("help", "version", "config", "no-config")
 """Options that no file can set: they say which files are read, or end the command at once."""
+
+_ALL = "config"
+"""The command that is concerned by every setting, since it prints them."""
+NO_CONFIG = "--no-config goes on without files"
 
 OTHER_VARIABLES = {
     "MCP_TAP_HOME": "folder of the captures",
@@ -77,14 +82,25 @@ def user_file() -> Path:
 def read(ctx: TapContext, *, explicit: str | None) -> None:
     """Read the files and hand what they say for this command to click, as defaults."""
     known = Commands(ctx)
-    ctx.files = config.load(
-        known,
-        cwd=Path.cwd(),
-        user=user_file(),
-        explicit=None if explicit is None else Path(explicit).absolute(),
-    )
+    try:
+        ctx.files = config.load(
+            known,
+            cwd=Path.cwd(),
+            user=user_file(),
+            explicit=None if explicit is None else Path(explicit).absolute(),
+            command=None if ctx.info_name == _ALL else ctx.info_name,
+        )
+    except ConfigError as error:
+        if explicit is None and NO_CONFIG not in error.help:
+            error.help = f"{error.help} ({NO_CONFIG})" if error.help else NO_CONFIG
+        raise
     ctx.found = config.settings(ctx.files, known, ctx.info_name or "")
     ctx.default_map = {param: found.value for param, found in ctx.found.items()}
+
+
+def unread(ctx: TapContext) -> Iterator[str]:
+    """Yield a sentence for each name in a file that no command reads."""
+    return config.unread(ctx.files, Commands(ctx), ctx.info_name or "")
 
 
 def unknown_variables(ctx: click.Context, environ: Mapping[str, str]) -> Iterator[str]:

@@ -203,6 +203,51 @@ def test_unknown_setting_is_answered_with_the_nearest(repository, text, where, h
     assert error.value.help == help
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[show]\ndetph = 1\n",
+        "header = ['A: b']\n",
+        "[show]\nverbose = true\n",
+        "[show]\nheader = 1\n",
+    ],
+)
+def test_what_is_wrong_for_one_command_stops_only_that_one(repository, text):
+    (repository / "mcp-tap.toml").write_text(
+        "[http]\nlisten = 1\n" + text if text[0] == "[" else text
+    )
+    wrong, other = ("show", "http") if text[0] == "[" else ("http", "show")
+    assert config.settings(load(repository, command=other), KNOWN, other) is not None
+    for command in (wrong, None):
+        with pytest.raises(ConfigError):
+            load(repository, command=command)
+
+
+@pytest.mark.parametrize(
+    ("text", "stopped"),
+    [("lable = 1\n", "http"), ("formt = 1\n", "show"), ("[htp]\n", "http"), ("zzzzzz = 1\n", "")],
+)
+def test_mistyped_name_above_the_tables_stops_the_command_it_was_meant_for(
+    repository, text, stopped
+):
+    path = repository / "mcp-tap.toml"
+    path.write_text(text)
+    for command in KNOWN.commands():
+        if command == stopped:
+            with pytest.raises(ConfigError):
+                load(repository, command=command)
+            continue
+        (said,) = config.unread(load(repository, command=command), KNOWN, command)
+        assert said.startswith('nothing reads "')
+        assert f" in {path}" in said
+        assert ("did you mean" in said) == bool(stopped)
+
+
+def test_what_some_command_reads_is_not_called_unread(repository):
+    (repository / "mcp-tap.toml").write_text("max_body = 1\ndepth = 1\n[show]\nx = 1\n")
+    assert list(config.unread(load(repository, command="http"), KNOWN, "http")) == []
+
+
 @pytest.mark.parametrize("data", [b"[http\n", b"a = \xff\n", b"a = 1\na = 2\n"])
 def test_file_that_is_no_toml_is_told_with_its_place(repository, data):
     (repository / "mcp-tap.toml").write_bytes(data)

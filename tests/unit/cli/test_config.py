@@ -55,6 +55,43 @@ def test_text_is_a_table_without_shared_defaults(folder, capsys):
     assert "color" not in rows
 
 
+def test_what_no_value_means_is_told_in_words(capsys):
+    assert run(["config", "http"]) == 0
+    out = capsys.readouterr().out
+    assert "keep on loopback, else upstream" in out
+    assert "console on a terminal without COMMAND, else text" in out
+    assert "one in the captures folder" in out
+    assert run(["config", "http", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["settings"]
+    (row,) = [row for row in rows if row["name"] == "host"]
+    assert (row["value"], row["unset"]) == (None, "keep on loopback, else upstream")
+
+
+def test_all_tables_are_looked_at_here_and_only_here(folder, monkeypatch, capsys):
+    monkeypatch.setenv("MCP_TAP_HOME", str(folder))
+    (folder / "mcp-tap.toml").write_text("zzzz = 1\n[http]\nlisten = 1\nlisen = 2\n")
+    assert run(["list"]) == 0
+    assert f'warning: nothing reads "zzzz" in {folder}/mcp-tap.toml\n' in capsys.readouterr().err
+    assert run(["config", "show"]) == 2
+    assert "error[unknown-setting]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("[list\n", "--no-config goes on without files"),
+        ("[list]\nformt = 1\n", 'did you mean "format"? (--no-config goes on without files)'),
+        ('[list]\nformat = "html"\n', "--no-config goes on without files"),
+    ],
+)
+def test_way_past_a_bad_file_is_offered(folder, monkeypatch, capsys, text, help):
+    monkeypatch.setenv("MCP_TAP_HOME", str(folder))
+    (folder / "mcp-tap.toml").write_text(text)
+    assert run(["list"]) == 2
+    assert capsys.readouterr().err.endswith(f"  help: {help}\n")
+    assert run(["list", "--no-config"]) == 0
+
+
 def test_refused_value_is_told_here_too(monkeypatch, capsys):
     monkeypatch.setenv("MCP_TAP_HTTP_ROTATE", "much")
     assert run(["config", "http"]) == 2
