@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shlex
+import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from mcp_tap.cli.called import as_called
 from mcp_tap.cli.common import FILE, Output, TapCommand, option, output
+
+if TYPE_CHECKING:
+    from mcp_tap.views.base import View
 
 BOUND = 8.0
 """Seconds after which the story is broken off; it takes about two."""
@@ -39,7 +45,7 @@ def command(view: Literal["console", "text", "none"], write: str | None) -> None
     confirmation in two rounds, for a form in Russian and for a visit to a page; the client declines
     something; one answer breaks a rule of the protocol.
 
-    It ends by itself, leaves a capture, and says what to try on it.
+    It ends by itself, in the console with q, leaves a capture, and says what to try on it.
     """
     from mcp_tap.capture.store import new_path
 
@@ -63,29 +69,34 @@ async def _run(capture: Path, view: Literal["console", "text", "none"], out: Out
 
     loop = asyncio.get_running_loop()
     limit = asyncio.timeout(BOUND)
-    left = False
+    left = asyncio.Event()
+    finished = False
 
-    def leave() -> None:  # on the console's thread
-        nonlocal left
-        left = True
-        loop.call_soon_threadsafe(limit.reschedule, loop.time())
+    def leave() -> None:
+        left.set()
+        if not finished:
+            limit.reschedule(loop.time())
+
+    def quit_() -> None:  # on the console's thread
+        loop.call_soon_threadsafe(leave)
 
     server = DemoServer()
     await server.start()
     try:
         settings = TapSettings(upstream=server.url, port=0)
-        shown = make_view(view, out, on_quit=leave, stats=lambda: run_stats(run, capture))
+        shown = make_view(view, out, on_quit=quit_, stats=lambda: run_stats(run, capture))
         run = HttpRun(settings, capture=capture, view=shown)
         await run.start()
         if view != "console":  # which says it in its first line, on this same terminal
             out.say(f"mcp-tap  {run.url} -> {server.url}\n         recording {capture}\n")
-        finished = False
         try:
             async with limit:
                 await play(run.url)
             finished = True
+            if view == "console":
+                await _until_left(shown, left)
         except TimeoutError:
-            if not left:
+            if not left.is_set():
                 raise
         finally:
             await run.stop("end" if finished else "signal")
@@ -93,15 +104,27 @@ async def _run(capture: Path, view: Literal["console", "text", "none"], out: Out
         await server.stop()
 
 
+async def _until_left(view: View, left: asyncio.Event) -> None:
+    """Let the console stand until it is left with `q`, or the terminal is taken away."""
+    finished: Any = getattr(view, "finished", None)
+    if finished is not None:
+        finished()
+    for name in ("SIGTERM", "SIGHUP"):
+        with contextlib.suppress(AttributeError, NotImplementedError):  # not on every system
+            asyncio.get_running_loop().add_signal_handler(getattr(signal, name), left.set)
+    await left.wait()
+
+
 def next_steps(spec: str) -> list[tuple[str, str]]:
     """List what to try on the demo's capture: command and what it is for."""
-    return [
+    steps = [
         (f"mcp-tap show {spec}", "its calls"),
         (f"mcp-tap show {spec} tool:deploy -d2", "one call: rounds, asks and answers"),
         (f"mcp-tap show {spec} ask:url,form -f json", "for programs"),
         (f"mcp-tap watch {spec}", "the console"),
         ("mcp-tap http http://localhost:3000/mcp", "in front of a server of your own"),
     ]
+    return [(as_called(step), purpose) for step, purpose in steps]
 
 
 def _say_what_next(capture: Path, spec: str, out: Output) -> None:

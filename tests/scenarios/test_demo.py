@@ -158,13 +158,12 @@ def test_an_interrupted_demo_leaves_a_sound_capture(tmp_path):
     assert json.loads(capture.read_text(encoding="utf-8").splitlines()[-1])["kind"] == "footer"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_its_console_counts_records_and_q_ends_it_early(tmp_path):
-    import pty
-
+def in_a_console(capture, seen, then=lambda child: None):
+    """Run the demo's console until something is `seen`, then press q; give what was printed."""
+    pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
     child = subprocess.Popen(
-        [*TAP, "demo", "--view", "console", "-w", str(tmp_path / "run.jsonl")],
+        [*TAP, "demo", "--view", "console", "-w", str(capture)],
         stdin=slave,
         stdout=slave,
         stderr=slave,
@@ -173,17 +172,36 @@ def test_its_console_counts_records_and_q_ends_it_early(tmp_path):
     os.close(slave)
     out = b""
     try:
-        while b"deploy" not in out:
+        while seen not in out:
             out += os.read(master, 65536)
+        then(child)
         os.write(master, b"q")
         while more := os.read(master, 65536):
             out += more
     except OSError:  # the other side is closed: that is how a pty ends
         pass
-    os.close(master)
+    finally:
+        os.close(master)
     assert child.wait(5) == 0
     shown, _, after = out.partition(b"\x1b[?1049l")
-    assert b"REC " in shown
+    return shown, after
+
+
+def test_its_console_counts_records_and_q_ends_it_early(tmp_path):
+    shown, after = in_a_console(tmp_path / "run.jsonl", b"deploy")
+    assert b" records" in shown
     assert b"recording" not in shown
     assert b"mcp-tap show" in after
     assert b"broken_export" not in shown
+
+
+def test_its_console_stays_until_q_when_the_story_is_over(tmp_path):
+    def stays(child):
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.5)
+
+    shown, after = in_a_console(tmp_path / "run.jsonl", b", ended", stays)
+    assert b"broken_export" in shown
+    assert b"mcp-tap show" in after
+    footer = json.loads((tmp_path / "run.jsonl").read_text("utf-8").splitlines()[-1])
+    assert (footer["kind"], footer.get("how", "end")) == ("footer", "end")
