@@ -33,8 +33,9 @@ LEGEND = """\
 =  open stream            fields a*, b               a is required, b is not
 """
 LISTED = """\
-Exchanges that belong to no call (notifications, GET, DELETE, ..) are listed if
-they failed; others with -d1 or more, or by a filter with kind, status or text.
+Exchanges that belong to no call (notifications, GET, DELETE, ..) are listed
+if they failed; others with -d1 or more, or by a filter with kind, status or
+text.
 """
 
 
