@@ -173,7 +173,8 @@ def _help() -> Iterator[Row]:
 
 
 def _above(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
-    most = min(room // 2, 14) if room >= 12 else 0
+    spare = room - len(state.rows()) - 1  # what a short list leaves
+    most = max(min(room // 2, 14), spare) if room >= 12 else 0
     below = _fitting(state, columns - 1, most - 1) if most else []
     yield from _list(state, columns, room - (len(below) + 1 if below else 0))
     if below:
@@ -237,18 +238,25 @@ def _call(state: ConsoleState, cells: int) -> Iterator[Row]:
     if isinstance(chosen, Call):
         yield [(" " + state.look.glyphs.rule * (cells - 1), "dim")]
         for n in range(len(chosen.rounds)):
-            yield from _round(chosen, n, state, cells)
+            yield from _request(chosen, n, state, cells)
+            yield from ([(" ", ""), *row] for row in result_rows(chosen.rounds[n], cells - 20))
 
 
 def _fitting(state: ConsoleState, cells: int, room: int) -> list[Row]:
-    """Tell what fits: the messages, the newest rather than the first, and the last round."""
+    """Tell what fits: the messages, the newest rather than the first, the last round's result.
+
+    Where there is more room: what the last round's request said.
+    """
     rows = list(_messages(state, cells))
+    chosen = state.chosen()
+    last = chosen.rounds[-1] if isinstance(chosen, Call) and chosen.rounds else None
+    if last is not None:
+        rows += [[(" ", ""), *row] for row in result_rows(last, cells - 20)]
     if len(rows) > room:
         return rows[:2] + rows[len(rows) - room + 2 :]
-    chosen = state.chosen()
-    if isinstance(chosen, Call) and chosen.rounds and room - len(rows) > 2:
+    if isinstance(chosen, Call) and last is not None and room - len(rows) > 2:
         rows.append([(" " + state.look.glyphs.rule * (cells - 1), "dim")])
-        rows += _round(chosen, len(chosen.rounds) - 1, state, cells)
+        rows += _request(chosen, len(chosen.rounds) - 1, state, cells)
     return rows[:room]
 
 
@@ -264,7 +272,7 @@ def _messages(state: ConsoleState, cells: int) -> Iterator[Row]:
             yield [(" ", ""), *row]
 
 
-def _round(call: Call, n: int, state: ConsoleState, cells: int) -> Iterator[Row]:
+def _request(call: Call, n: int, state: ConsoleState, cells: int) -> Iterator[Row]:
     round_, before = call.rounds[n], call.rounds[n - 1] if n else None
     room = cells - 20
     yield from (
@@ -272,7 +280,6 @@ def _round(call: Call, n: int, state: ConsoleState, cells: int) -> Iterator[Row]
         for row in (
             *request_rows(round_, before, call, state.look, room),
             *ask_detail(round_),
-            *result_rows(round_, room),
         )
     )
 
