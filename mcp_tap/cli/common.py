@@ -2,7 +2,6 @@
 
 Rules of this file:
 
-- stdout carries what was asked for, stderr everything else (`Output.say`, `warn`, `log`).
 - A command is `@click.command(cls=TapCommand)` in a function called `command`; it gets the options
   of every command added, and the answers to them by `output()`.  It returns its exit code, or
   None for 0.  Its own options are `@option(...)`.
@@ -13,95 +12,31 @@ Rules of this file:
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
 from mcp_tap import __version__
+from mcp_tap.cli.output import Output
 from mcp_tap.cli.values import DURATION, FILE, SIZE
 from mcp_tap.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from mcp_tap.config import ConfigFile, Found
 
 __all__ = ["DURATION", "FILE", "SIZE", "Output", "TapCommand", "TapOption", "option", "output"]
 
 PREFIX = "MCP_TAP"
 EVERYWHERE = "Everywhere"
+JSON_FORMS = ("json", "jsonl")
+"""Values of a command's `--format` with which errors are JSON, too."""
 SHARED = ("quiet", "verbose", "json", "color", "ascii", "config", "no_config", "debug")
 """Parameters of every command; `Output` answers for them."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-class Output:
-    """How this command speaks: what it may print, where, and in which look."""
-
-    def __init__(
-        self,
-        *,
-        quiet: bool = False,
-        verbose: int = 0,
-        json: bool = False,
-        color: str = "auto",
-        ascii: bool = False,  # noqa: A002 - named as its option
-        debug: bool = False,
-    ) -> None:
-        """Keep the answers to the options of every command."""
-        self.quiet = quiet
-        self.verbose = verbose
-        self.json = json
-        self.color = color
-        self.ascii = ascii or "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
-        """Draw with ASCII only: asked for, or stdout can show nothing else."""
-        self.debug = debug
-
-    def colored(self, stream: TextIO) -> bool:
-        """Tell whether this stream gets colours, as `--color` or else the environment has it."""
-        if self.color != "auto":
-            return self.color == "always"
-        if os.environ.get("NO_COLOR"):
-            return False
-        if os.environ.get("FORCE_COLOR"):
-            return True
-        return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-
-    def console(self, stream: TextIO | None = None) -> Console:
-        """Give a rich console for the stream (stdout), which colours only where that is wanted."""
-        from rich.console import Console
-
-        stream = stream or sys.stdout
-        colored = self.colored(stream)
-        return Console(
-            file=stream,
-            force_terminal=True if colored else None,
-            no_color=not colored,
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
-
-    def say(self, text: str) -> None:
-        """Tell the person something beside what was asked for; `--quiet` silences it."""
-        if not self.quiet:
-            with contextlib.suppress(OSError):  # nobody reads it any more
-                click.echo(text, err=True)
-
-    def warn(self, text: str) -> None:
-        """Tell the person of something that is probably not as they think."""
-        self.say(f"warning: {text}")
-
-    def log(self, text: str, level: int = 1) -> None:
-        """Tell what goes on, for those who asked with `-v` (level 1) or `-vv` (2)."""
-        if self.verbose >= level:
-            self.say(text)
 
 
 def output() -> Output:
@@ -233,7 +168,12 @@ def shared_options() -> list[click.Option]:
 
     return [
         make("-q", "--quiet", is_flag=True, help="Print only what was asked for."),
-        make("-v", "--verbose", count=True, help="Say more on stderr; twice for all of it."),
+        make(
+            "-v",
+            "--verbose",
+            count=True,
+            help="Say which files settings come from; twice, where each was set.",
+        ),
         make("--json", is_flag=True, help="Print JSON, errors included."),
         make(
             "--color",
@@ -304,6 +244,7 @@ class TapCommand(click.Command):
         for name in ("config", "no_config"):
             del answers[name]
         ctx.obj = ctx.find_root().obj = Output(**{k: v for k, v in answers.items() if v})
+        ctx.obj.json_errors = ctx.obj.json or ctx.params.get("form") in JSON_FORMS
         ctx.color = None if ctx.obj.color == "auto" else ctx.obj.color == "always"
         return rest
 
@@ -333,6 +274,11 @@ class TapCommand(click.Command):
 
             for text in unread(ctx):
                 ctx.obj.warn(text)
+        if ctx.obj.verbose:
+            from mcp_tap.cli.settings import origins
+
+            for level, text in origins(ctx):
+                ctx.obj.log(text, level)
         return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:

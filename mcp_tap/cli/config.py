@@ -12,6 +12,7 @@ import msgspec
 from mcp_tap import config
 from mcp_tap.cli.common import EVERYWHERE, TapCommand, TapContext, TapOption, output
 from mcp_tap.cli.settings import Commands, user_file
+from mcp_tap.core.text import safe
 from mcp_tap.errors import UsageError
 
 
@@ -47,23 +48,26 @@ def command(ctx: click.Context, /, name: str | None) -> None:
             help=f"did you mean mcp-tap config {near}?" if near else "mcp-tap --help lists them",
         )
     rows = [row for each in ([name] if name else names) for row in _rows(ctx, known, each)]
-    if output().json:
+    out = output()
+    if out.json:
         files = [{"path": str(path), "used": used} for path, used in _files(ctx)]
         settings = [msgspec.to_builtins(row) for row in rows]
         document = {"version": 1, "files": files, "settings": settings}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        out.document(text.encode(errors="backslashreplace"))  # a path may be no UTF-8
         return
-    click.echo("files")
+    out.write("files")
     for path, used in _files(ctx):
-        click.echo(f"  {path}  ({used})")
+        out.write(f"  {safe(str(path))}  ({used})")
     shown = [row for row in rows if not (_is_shared(known, row) and row.source == "default")]
     widths = [max(len(row.name) for row in shown), max(len(_words(row)) for row in shown)]
     last = ""
     for row in shown:
         if row.command != last:
-            click.echo(f"\n{row.command}")
+            out.write(f"\n{row.command}")
             last = row.command
-        click.echo(f"  {row.name:{widths[0]}}  {_words(row):{min(widths[1], 30)}}  {row.source}")
+        words = _words(row)
+        out.write(f"  {row.name:{widths[0]}}  {words:{min(widths[1], 30)}}  {safe(row.source)}")
 
 
 def _rows(ctx: TapContext, known: Commands, name: str) -> list[Row]:
@@ -117,5 +121,5 @@ def _words(row: Row) -> str:
         case bool():
             return "yes" if row.value else "no"
         case list() | tuple():
-            return ", ".join(str(v) for v in row.value)
-    return str(row.value)
+            return safe(", ".join(str(v) for v in row.value))
+    return safe(str(row.value))

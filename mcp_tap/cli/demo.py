@@ -15,6 +15,7 @@ import click
 
 from mcp_tap.cli.called import as_called
 from mcp_tap.cli.common import FILE, Output, TapCommand, option, output
+from mcp_tap.core.text import safe
 
 if TYPE_CHECKING:
     from mcp_tap.views.base import View
@@ -55,7 +56,7 @@ def command(view: Literal["console", "text", "none"], write: str | None) -> None
         view = "text"
     capture = Path(write) if write else new_path("demo", datetime.now(UTC))
     asyncio.run(_run(capture, "none" if out.json else view, out))
-    spec = shlex.quote(write) if write else capture.stem
+    spec = safe(shlex.quote(write)) if write else capture.stem
     _say_what_next(capture, spec, out)
 
 
@@ -88,7 +89,9 @@ async def _run(capture: Path, view: Literal["console", "text", "none"], out: Out
         run = HttpRun(settings, capture=capture, view=shown)
         await run.start()
         if view != "console":  # which says it in its first line, on this same terminal
-            out.say(f"mcp-tap  {run.url} -> {server.url}\n         recording {capture}\n")
+            out.say(
+                f"mcp-tap  {run.url} -> {server.url}\n         recording {safe(str(capture))}\n"
+            )
         try:
             async with limit:
                 await play(run.url)
@@ -133,9 +136,9 @@ def _say_what_next(capture: Path, spec: str, out: Output) -> None:
         import msgspec
 
         document = {"version": 1, "capture": str(capture), "next": [step for step, _ in steps]}
-        sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
+        out.document(msgspec.json.encode(document))
         return
     width = max(len(step) for step, _ in steps)
-    click.echo("\nThe server and the client were real, and all they said is recorded.  Try:\n")
+    out.write("\nThe server and the client were real, and all they said is recorded.  Try:\n")
     for step, purpose in steps:
-        click.echo(f"  {step.ljust(width)}  # {purpose}")
+        out.write(f"  {step.ljust(width)}  # {purpose}")

@@ -13,11 +13,16 @@ from difflib import get_close_matches
 
 import click
 
-from mcp_tap.cli.common import Output
+from mcp_tap.cli.called import as_called
+from mcp_tap.cli.output import Output, harmless
+from mcp_tap.core.text import cut, json_safe, safe
 from mcp_tap.errors import TapError, UsageError
 
 INTERRUPTED = 130
 OUR_BUG = 3
+_PARTS = ("code", "what", "where", "why", "help")
+_LONGEST = 2000
+"""Characters of one part of a message."""
 
 
 def report(error: BaseException, output: Output) -> int:
@@ -26,7 +31,7 @@ def report(error: BaseException, output: Output) -> int:
         error = _from_click(error)
     with contextlib.suppress(OSError):  # a closed stderr changes no exit code
         if output.debug and not isinstance(error, TapError):
-            traceback.print_exception(error)
+            click.echo(harmless("".join(traceback.format_exception(error)).rstrip()), err=True)
         _show(error if isinstance(error, TapError) else _bug(error), output)
     return error.exit_code if isinstance(error, TapError) else OUR_BUG
 
@@ -69,19 +74,27 @@ def _bug(error: BaseException) -> TapError:
 
 
 def _show(error: TapError, output: Output) -> None:
-    if output.json:
+    error.help = as_called(error.help)
+    if output.json_errors:
         import json
 
-        parts = ("code", "what", "where", "why", "help")
-        click.echo(json.dumps({"error": {p: getattr(error, p) for p in parts}}), err=True)
-    elif output.colored(sys.stderr):
+        document = json.dumps({"error": {part: getattr(error, part) for part in _PARTS}})
+        click.echo(json_safe(document.encode()), err=True)
+        return
+    shown = TapError(**{part: _line(getattr(error, part)) for part in _PARTS})
+    if output.colored(sys.stderr):
         from rich.text import Text
 
-        head, *rest = str(error).split("\n")
+        head, *rest = str(shown).split("\n")
         text = Text.assemble((head.partition(":")[0], "bold red"), ":", head.partition(":")[2])
         for line in rest:
             label, _, words = line.partition(":")
             text.append("\n").append(f"{label}:", style="dim").append(words)
         output.console(sys.stderr).print(text, soft_wrap=True)
     else:
-        click.echo(str(error), err=True)
+        click.echo(str(shown), err=True)
+
+
+def _line(part: str) -> str:
+    """Make a part one harmless line: it may quote anything, at any length."""
+    return cut(safe(part[:_LONGEST]), _LONGEST)

@@ -47,12 +47,12 @@ def command(folder: str | None, form: str) -> None:
                 for path, error in listing.skipped
             ],
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(document)))
+        output().document(msgspec.json.format(msgspec.json.encode(document)))
         return
     if listing.runs:
-        click.echo("\n".join(table(listing.runs)))
+        output().write("\n".join(table(listing.runs)))
     else:
-        output().say(f"no captures in {where}; mcp-tap http URL records one")
+        output().say(f"no captures in {safe(str(where))}; mcp-tap http URL records one")
     for _, error in listing.skipped:
         output().warn(f"not listed: {safe(error.what)}")
 

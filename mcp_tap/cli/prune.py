@@ -77,11 +77,11 @@ def command(
     if not chosen:
         say(f"nothing to delete in {where}")
     elif not output().json:
-        click.echo("\n".join(table(chosen)))
+        output().write("\n".join(table(chosen)))
     if chosen and not dry_run:
         _delete(chosen, asks=asks)
     if output().json:
-        click.echo(msgspec.json.encode(_document(where, chosen, dry_run=dry_run)))
+        output().document(msgspec.json.encode(_document(where, chosen, dry_run=dry_run)))
     elif chosen:
         files = plural(sum(len(run.parts) for run in chosen), "file")
         say(f"{'would delete' if dry_run else 'deleted'} {summary(chosen)}, {files}")

@@ -1,0 +1,107 @@
+"""How a command speaks: the one door through which its words reach a terminal.
+
+Rules of this file:
+
+- stdout carries what was asked for (`write`, `document`), stderr everything else (`say`, `warn`,
+  `log`).
+- What is said may quote a file name, a variable, a setting or what stood on the command line, and
+  any of these may hold what a terminal obeys.  So every line passes `harmless()`, every document
+  `json_safe()`; whoever builds a text need not think of it.
+- Nothing heavy is imported here at the top: `mcp-tap --help` must start as fast as click does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def harmless(text: str) -> str:
+    """Spell out what a terminal would obey, hide or reorder; only the line breaks stay."""
+    from mcp_tap.core.text import safe
+
+    return "\n".join(map(safe, text.split("\n")))
+
+
+class Output:
+    """How this command speaks: what it may print, where, and in which look."""
+
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        verbose: int = 0,
+        json: bool = False,
+        color: str = "auto",
+        ascii: bool = False,  # noqa: A002 - named as its option
+        debug: bool = False,
+    ) -> None:
+        """Keep the answers to the options of every command."""
+        self.quiet = quiet
+        self.verbose = verbose
+        self.json = json
+        self.json_errors = json
+        """What goes wrong is told as JSON: `--json`, or a format that is JSON, was asked for."""
+        self.color = color
+        self.ascii = ascii or "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
+        """Draw with ASCII only: asked for, or stdout can show nothing else."""
+        self.debug = debug
+
+    def colored(self, stream: TextIO) -> bool:
+        """Tell whether this stream gets colours, as `--color` or else the environment has it."""
+        if self.color != "auto":
+            return self.color == "always"
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR"):
+            return True
+        return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+
+    def console(self, stream: TextIO | None = None) -> Console:
+        """Give a rich console for the stream (stdout), which colours only where that is wanted."""
+        from rich.console import Console
+
+        stream = stream or sys.stdout
+        colored = self.colored(stream)
+        return Console(
+            file=stream,
+            force_terminal=True if colored else None,
+            no_color=not colored,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def write(self, text: str) -> None:
+        """Print lines of what was asked for."""
+        click.echo(harmless(text))
+
+    def document(self, data: bytes) -> None:
+        """Print what was asked for as JSON."""
+        from mcp_tap.core.text import json_safe
+
+        click.echo(json_safe(data))
+
+    def say(self, text: str) -> None:
+        """Tell the person something beside what was asked for; `--quiet` silences it."""
+        if not self.quiet:
+            from mcp_tap.cli.called import as_called
+
+            with contextlib.suppress(OSError):  # nobody reads it any more
+                click.echo(harmless(as_called(text)), err=True)
+
+    def warn(self, text: str) -> None:
+        """Tell the person of something that is probably not as they think."""
+        self.say(f"warning: {text}")
+
+    def log(self, text: str, level: int = 1) -> None:
+        """Tell what goes on, for those who asked with `-v` (level 1) or `-vv` (2)."""
+        if self.verbose >= level:
+            self.say(text)
