@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
+from mcp_tap.core.text import safe
 from mcp_tap.errors import UsageError
 from mcp_tap.net.guard import is_loopback
 
@@ -41,6 +42,9 @@ class Target(Struct, frozen=True, kw_only=True):
 
 def parse_target(url: str) -> Target:
     """Take an upstream URL apart; raise `UsageError` where it is none."""
+    if any(ch.isspace() or safe(ch) != ch for ch in url):
+        # urlsplit drops some of these, and what is left would not be what was written
+        raise _bad(url, "it has a space, or a character that does not show, in it")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -59,7 +63,7 @@ def parse_target(url: str) -> Target:
         parts.hostname.encode("idna")
     except UnicodeError:
         raise _bad(url, f"{parts.hostname!r} is no host name") from None
-    if parts.fragment or parts.query:
+    if "?" in url or "#" in url:
         raise _bad(
             url,
             "a query or fragment belongs to a request, not to the server",
@@ -102,7 +106,8 @@ def _authority(parts: SplitResult) -> str:
 
 
 def _suggestion(url: str) -> str | None:
-    rest = _without_user(url.partition("://")[2] or url)
+    shown = _without_secrets(url)
+    rest = shown.partition("://")[2] or shown
     port = re.fullmatch(r":?(\d{1,5})(/.*)?", rest, re.ASCII)
     if port:
         return f"http://localhost:{port[1]}{port[2] or '/mcp'}"
@@ -111,11 +116,13 @@ def _suggestion(url: str) -> str | None:
 
 def _bad(url: str, why: str, help: str = "write http://HOST:PORT/PATH") -> UsageError:
     return UsageError(
-        "bad-upstream", f"{_without_user(url)} is no upstream URL", why=why, help=help
+        "bad-upstream", f"{_without_secrets(url)} is no upstream URL", why=why, help=help
     )
 
 
-def _without_user(url: str) -> str:
-    scheme, mark, rest = url.rpartition("://")
+def _without_secrets(url: str) -> str:
+    """Leave out user, query and fragment, which may hold a password or a token."""
+    plain = re.split(r"[?#]", url, maxsplit=1)[0]
+    scheme, mark, rest = plain.rpartition("://")
     head, at, tail = rest.rpartition("@")
-    return f"{scheme}{mark}{tail}" if at and head else url
+    return f"{scheme}{mark}{tail}" if at and head else plain

@@ -111,3 +111,29 @@ def test_an_unusable_file_of_authorities_is_told(tmp_path, content):
         tls_context(insecure=False, cacert=str(path))
     assert caught.value.code == "bad-cacert"
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("ch", [" ", "\t", "\r", "\n", "\0", "\x1b", "\x7f", "\u202e", "\u2028"])
+@pytest.mark.parametrize("form", ["http://h{}/mcp", "http://h/m{}cp", "{}http://h/", "http://h/{}"])
+def test_a_url_with_what_does_not_show_is_refused(form, ch):
+    with pytest.raises(UsageError, match="is no upstream URL") as caught:
+        parse_target(form.format(ch))
+    assert caught.value.code == "bad-upstream"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h/mcp?token=SECRET",
+        "http://h/mcp#SECRET",
+        "h/mcp?token=SECRET",
+        "3000/mcp?token=SECRET",
+        "http://h:port/?token=SECRET",
+        "http://h/?next=http://u@h/SECRET",
+        "ftp://u:SECRET@h/?token=SECRET@x",
+    ],
+)
+def test_an_error_does_not_repeat_the_query(url):
+    with pytest.raises(UsageError) as caught:
+        parse_target(url)
+    assert "SECRET" not in str(caught.value)
