@@ -29,6 +29,7 @@ COMMANDS = {
 """Every command with its line in the help; `mcp_tap.cli.<name>` holds it as `command`."""
 
 DEFAULT = "watch"
+_FORMAT = ("--format ", "--format=", "-f ", "-f")
 
 
 class TapGroup(click.Group):
@@ -158,7 +159,12 @@ def run(args: Sequence[str]) -> int:
 def _guess(args: Sequence[str]) -> Output:
     """Read from the bare command line how to speak of an error in that same command line."""
     own = args[: args.index("--")] if "--" in args else args
-    return Output(json="--json" in own, debug="--debug" in own)
+    out = Output(json="--json" in own, debug="--debug" in own)
+    words = " ".join(own)
+    out.json_errors |= any(
+        f"{name}{form}" in f"{words} " for name in _FORMAT for form in ("json ", "jsonl ")
+    )
+    return out
 
 
 def _end_by_pipe() -> int:

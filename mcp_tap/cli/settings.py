@@ -98,6 +98,23 @@ def read(ctx: TapContext, *, explicit: str | None) -> None:
     ctx.default_map = {param: found.value for param, found in ctx.found.items()}
 
 
+def origins(ctx: click.Context) -> Iterator[tuple[int, str]]:
+    """Say where a command's settings come from: files first, then each setting with its origin.
+
+    Yields:
+        How often `-v` has to be given to be told, and a sentence.  No value is in it.
+    """
+    files = ctx.files if isinstance(ctx, TapContext) else []
+    for file in files:
+        yield 1, f"settings from {file.where()}"
+    if not files:
+        yield 1, "settings from no file"
+    for param in ctx.command.params:
+        origin = getattr(ctx, "origins", {}).get(param.name, "default")
+        if isinstance(param, TapOption) and origin != "default":
+            yield 2, f"--{param.key} set by {origin}"
+
+
 def unread(ctx: TapContext) -> Iterator[str]:
     """Yield a sentence for each name in a file that no command reads."""
     return config.unread(ctx.files, Commands(ctx), ctx.info_name or "")

@@ -42,7 +42,9 @@ def test_help_lists_every_command_and_imports_none_of_them():
         assert f"\n  {name} " in done.stdout
     heavy, ours = done.stderr.splitlines()
     assert heavy == "[]", "mcp-tap --help must start as fast as click does"
-    assert ours == str([f"mcp_tap.cli.{m}" for m in ("streams", "values", "common", "main")])
+    assert ours == str(
+        [f"mcp_tap.cli.{m}" for m in ("streams", "output", "values", "common", "main")]
+    )
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
@@ -179,3 +181,50 @@ def test_help_fits_a_terminal_and_shows_no_markup(name, capsys, monkeypatch):
     assert max(map(len, lines)) <= 80
     for markup in ("\\b", "x<=", "x>=", "``"):
         assert not [line for line in lines if markup in line]
+
+
+@pytest.mark.parametrize("flags", [["-f", "json"], ["-fjsonl"], ["--format=json"], ["--json"]])
+@pytest.mark.parametrize("words", [["too:x"], ["--nope"]])
+def test_who_asked_for_json_gets_errors_in_json(flags, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path))
+    assert main.run(["show", *words, *flags]) == 2
+    assert json.loads(capsys.readouterr().err)["error"]["code"] in ("unknown-key", "usage")
+    assert main.run(["show", *words, "-f", "text"]) == 2
+    assert capsys.readouterr().err.startswith("error[")
+
+
+def test_a_format_from_a_variable_counts_for_errors_too(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path))
+    monkeypatch.setenv("MCP_TAP_SHOW_FORMAT", "json")
+    assert main.run(["show", "too:x"]) == 2
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "unknown-key"
+
+
+def test_verbose_says_where_settings_come_from_and_no_value(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path))
+    (tmp_path / "tap.toml").write_text('[list]\nformat = "json"\n')
+    for flags, told in (
+        ([], []),
+        (["-v"], [f"settings from {tmp_path / 'tap.toml'}"]),
+        (["-v", "--no-config"], ["settings from no file"]),
+    ):
+        config = [] if "--no-config" in flags else ["--config", str(tmp_path / "tap.toml")]
+        assert main.run(["list", *flags, *config]) == 0
+        assert [e for e in capsys.readouterr().err.splitlines() if "settings" in e] == told
+    assert main.run(["list", "-vv", "--config", str(tmp_path / "tap.toml")]) == 0
+    err = capsys.readouterr().err
+    assert f"--format set by {tmp_path / 'tap.toml'} [list]\n" in err
+    assert "--verbose set by command line\n" in err
+
+
+def test_a_suggested_command_is_written_as_the_program_was_called(capsys, monkeypatch, tmp_path):
+    program = tmp_path / "bin" / "mcp-tap"
+    program.parent.mkdir()
+    program.touch()
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sys.argv", [str(program)])
+    assert main.run(["htpt"]) == 2
+    assert f"help: did you mean {program} http?\n" in capsys.readouterr().err
+    monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path / "home"))
+    assert main.run(["list"]) == 0
+    assert f"; {program} http URL records one\n" in capsys.readouterr().err

@@ -41,7 +41,6 @@ def ended(args, stdout, **environ):
     "args",
     [
         ["show", "run.jsonl"],
-        ["show", "run.jsonl", "-f", "jsonl"],
         ["list", "."],
         ["watch", "run.jsonl"],
         ["prune", ".", "--keep", "0", "--yes"],
@@ -59,9 +58,10 @@ def test_a_full_disk_is_told_and_is_no_fault_of_ours(tmp_path, monkeypatch, full
     assert (tmp_path / "run.jsonl").exists()
 
 
-def test_it_is_told_in_json_and_without_buffers_too(tmp_path, full):
+@pytest.mark.parametrize("flags", [["--json"], ["-f", "jsonl"]])
+def test_it_is_told_in_json_and_without_buffers_too(tmp_path, full, flags):
     path = story().write(tmp_path / "run.jsonl")
-    code, err = ended(["show", str(path), "--json"], full, PYTHONUNBUFFERED="1")
+    code, err = ended(["show", str(path), *flags], full, PYTHONUNBUFFERED="1")
     assert code == 2
     assert json.loads(err.splitlines()[0])["error"]["code"] == "stdout"
 
