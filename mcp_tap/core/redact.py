@@ -2,8 +2,8 @@
 
 A masked value becomes `SCHEME mcp-tap:TAG`: the tag is an HMAC under the run's key, so equal values
 stay recognisably equal and nothing can be read back.  A `Mask` beside it keeps the facts that rules
-need.  What is masked by default: credentials in header fields, secrets in the query strings of
-targets, `Location` and `Referer`, and the OAuth fields of payloads that are no JSON-RPC messages.
+need.  What is masked by default: credentials in header fields, secrets in URLs (of targets,
+`Location`, `Referer` and the like), and the OAuth fields of payloads that are no JSON-RPC messages.
 Anything else only by specification: `header:NAME`, `key:GLOB` (members, and parameters of queries
 and forms), `path:JSONPATH` (`$.params.arguments.password`), `value:REGEX` (anywhere).  Where a
 payload is no whole JSON, too much is masked rather than too little.
@@ -11,67 +11,35 @@ payload is no whole JSON, too much is masked rather than too little.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import fnmatch
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
-from urllib.parse import unquote_plus
 
+from mcp_tap.core import redact_text as find
 from mcp_tap.core.records import Headers, Mask, pointer
+from mcp_tap.core.redact_facts import json_type, principal, shape
+from mcp_tap.core.redact_names import (
+    CREDENTIAL_HEADERS,
+    OAUTH_FIELDS,
+    SECRET_PARAMETERS,
+    URL_HEADERS,
+    folded,
+    folded_all,
+)
 from mcp_tap.core.redact_specs import parse_specs
+from mcp_tap.core.redact_text import MARK, MARKED
 from mcp_tap.core.wire import UNPARSED, dumps, loads
 
-MARK: Final = "mcp-tap:"
-"""Starts every masked value."""
-
-CREDENTIAL_HEADERS: Final = frozenset(
-    {"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"}
-)
-SECRET_PARAMETERS: Final = frozenset(
-    {
-        "access_token",
-        "api_key",
-        "apikey",
-        "assertion",
-        "client_assertion",
-        "client_secret",
-        "code",
-        "code_verifier",
-        "id_token",
-        "key",
-        "password",
-        "refresh_token",
-        "secret",
-        "subject_token",
-        "token",
-    }
-)
-"""Query parameters that are masked."""
-OAUTH_FIELDS: Final = SECRET_PARAMETERS - {"key", "password"} | {"registration_access_token"}
-"""Fields of form posts and JSON payloads other than JSON-RPC that are masked."""
-URL_HEADERS: Final = frozenset({"location", "content-location", "referer"})
-"""Header fields that hold a URL, whose query and fragment are masked like the request's own."""
 _NOTHING: Final[frozenset[str]] = frozenset()
+_PARAMETERS: Final = folded_all(SECRET_PARAMETERS)
+_FIELDS: Final = folded_all(OAUTH_FIELDS)
+_RPC_MEMBERS: Final = frozenset({"params", "result", "error"})
+_OAUTH_PATH: Final = re.compile(rb"(?i)^[^?#]*(?:auth|token|register)")
 
-_SHAPES: Final = (
-    ("jwt", re.compile(r"[\w-]{4,}\.[\w-]{4,}\.[\w-]*")),
-    ("uuid", re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")),
-    ("digits", re.compile(r"\d+")),
-    ("hex", re.compile(r"[0-9a-fA-F]{16,}")),
-    ("base64url", re.compile(r"[\w-]{16,}={0,2}")),
-)
 _CACHED_HEADERS = 512
-_MARKED: Final = re.compile(f"({MARK}[0-9a-f]{{16}})")
-_SEPARATORS: Final = re.compile(r"([?&;#])")
-_KEY: Final = re.compile(r'(?s)"((?:[^"\\]|\\.)*+)"\s*+:\s*+')
-_VALUE: Final = re.compile(
-    r'(?s)"(?P<string>(?:[^"\\]|\\.)*+)|(?P<bare>[^\s,{}\[\]"]+)|(?P<rest>.+)'
-)
-"""A member's value in what is not, or not yet, JSON; of an object or array nobody knows the end."""
 
 
 class Redactor:
@@ -83,8 +51,8 @@ class Redactor:
         self._key = key
         self._default = default
         self._headers = wanted.headers | CREDENTIAL_HEADERS if default else wanted.headers
-        self._parameters = SECRET_PARAMETERS if default else _NOTHING
-        self._fields = OAUTH_FIELDS if default else _NOTHING
+        self._parameters = _PARAMETERS if default else _NOTHING
+        self._fields = _FIELDS if default else _NOTHING
         self._wanted = wanted
         self.touches_bodies = bool(wanted.keys or wanted.paths or wanted.values)
         """A specification asks for values inside JSON-RPC messages."""
@@ -97,7 +65,7 @@ class Redactor:
 
     def tag(self, value: str) -> str:
         """Tag a value: 16 hex digits, equal for equal values."""
-        if _MARKED.fullmatch(value):
+        if MARKED.fullmatch(value):
             return value[len(MARK) :]
         raw = value.encode("utf-8", "surrogateescape")
         return hmac.new(self._key, raw, hashlib.sha256).hexdigest()[:16]
@@ -116,15 +84,16 @@ class Redactor:
                 shown = value.decode("latin-1")
                 if low in URL_HEADERS or self._wanted.values:
                     at = pointer("headers", len(out), 1)
-                    shown = self._url(shown, at, masks) if low in URL_HEADERS else shown
+                    if low in URL_HEADERS:
+                        shown = self._url(shown, at, masks, link=low == "link")
                     shown = self._without_values(shown, at, masks)
             out.append((text, shown))
         return out, masks
 
     def target(self, target: str) -> tuple[str, list[Mask]]:
-        """Mask secrets in a request target's query string."""
+        """Mask secrets in a request target: in its query string, and the password of a URL."""
         masks: list[Mask] = []
-        if "?" not in target and not self.touches_bodies:
+        if target[:1] == "/" and not ("?" in target or ";" in target or self.touches_bodies):
             return target, masks
         shown = self._url(target, "/path", masks)
         return self._without_values(shown, "/path", masks), masks
@@ -135,13 +104,28 @@ class Redactor:
             return payload, value, []
         return self._masked_json(payload, value, _NOTHING)
 
-    def other(self, payload: bytes, value: Any, content_type: str) -> tuple[bytes, Any, list[Mask]]:
-        """Mask a payload that is no JSON-RPC message: OAuth fields too."""
-        if not self._fields and not self.touches_bodies:
+    def other(
+        self, payload: bytes, value: Any, content_type: str, target: bytes = b""
+    ) -> tuple[bytes, Any, list[Mask]]:
+        """Mask a payload that is no JSON-RPC message, or not only one: OAuth fields too.
+
+        Args:
+            payload: its bytes.
+            value: what they mean as JSON.
+            content_type: as its head says.
+            target: of the request; on the way to tokens, what cannot be read is masked whole.
+        """
+        fields = self._fields
+        if not fields and not self.touches_bodies:
             return payload, value, []
-        if content_type.startswith("application/x-www-form-urlencoded"):
+        if value is not UNPARSED:
+            return self._masked_json(payload, value, fields)
+        form = content_type.startswith("application/x-www-form-urlencoded")
+        if fields and (form or _OAUTH_PATH.match(target)) and find.opaque(payload):
+            return self._masked_whole(payload)
+        if form:
             return self._form(payload)
-        return self._masked_json(payload, value, self._fields)
+        return self._masked_text(payload, fields, loose=True)
 
     def _masked_json(
         self, payload: bytes, value: Any, fields: frozenset[str]
@@ -150,80 +134,116 @@ class Redactor:
             return self._masked_text(payload, fields)
         masks: list[Mask] = []
         try:
-            changed = self._walk(value, (), fields, masks)
+            changed = self._document(value, (), fields, masks)
+            if fields and not masks and self._lost(payload, value):
+                return self._masked_text(payload, fields)
         except RecursionError:  # too deep to look into: nothing of it is shown
-            masks = []
-            text = self._put(payload.decode("latin-1"), "/text", masks)
-            return text.encode(), UNPARSED, masks
+            return self._masked_whole(payload)
         if not masks:
             return payload, value, []
         masked = dumps(changed)
         return masked, loads(masked), masks
 
-    def _masked_text(self, payload: bytes, fields: frozenset[str]) -> tuple[bytes, Any, list[Mask]]:
-        """Mask what cannot be parsed, a cut token response say, by what looks like a member."""
+    def _masked_whole(self, payload: bytes) -> tuple[bytes, Any, list[Mask]]:
+        masks: list[Mask] = []
+        text = self._put(payload.decode("latin-1"), "/text", masks)
+        return text.encode(), UNPARSED, masks
+
+    def _lost(self, payload: bytes, value: Any) -> bool:
+        """Tell whether the bytes have a field that the value has not, being there twice."""
+        if isinstance(value, list) and any(map(is_rpc, value)):
+            return False
         masks: list[Mask] = []
         text = payload.decode("utf-8", "surrogateescape")
-        if fields or self._wanted.keys or self._wanted.tails:
-            text = self._without_members(text, fields, masks)
-        text = self._without_values(text, "/text", masks)
-        if masks:
-            return text.encode("utf-8", "surrogateescape"), UNPARSED, masks
-        return payload, UNPARSED, []
+        find.members(text, self._names(self._fields), self._putter("/text", masks))
+        return bool(masks) and find.ambiguous(payload)
 
-    def _without_members(self, text: str, fields: frozenset[str], masks: list[Mask]) -> str:
-        out: list[str] = []
-        done = 0
-        while (key := _KEY.search(text, done)) is not None:
-            out.append(text[done : key.end()])
-            done = key.end()
-            value = _VALUE.match(text, done)
-            name = _unescaped(key[1])
-            if value is None or not (self._named(name, fields) or self._is_tail(name)):
-                continue
-            done = value.end()
-            if value.lastgroup == "string":
-                out.append('"' + self._put(_unescaped(value["string"]), "/text", masks))
-            elif value[0] in ("null", "true", "false"):
-                out.append(value[0])
-            else:
-                out.append('"' + self._put(value[0], "/text", masks) + '"')
-        return "".join(out) + text[done:]
+    def _masked_text(
+        self, payload: bytes, fields: frozenset[str], *, loose: bool = False
+    ) -> tuple[bytes, Any, list[Mask]]:
+        """Mask what cannot be parsed, a cut token response say, by what looks like a member.
+
+        `loose`: it need not be JSON at all, so what looks like a form is masked too.
+        """
+        wanted = self._names(fields)
+        named = self._names(fields | {"password"} if fields else fields)
+        for encoding, reading, writing in find.encodings(payload):
+            masks: list[Mask] = []
+            put = self._putter("/text", masks)
+            text = payload.decode(encoding, reading)
+            if fields or self._wanted.keys or self._wanted.tails:
+                text = find.members(text, lambda name: wanted(name) or self._is_tail(name), put)
+                if loose:
+                    text = find.pairs(find.multipart(text, named, put), named, put)
+            text = self._without_values(text, "/text", masks)
+            if masks:
+                return text.encode(encoding, writing), UNPARSED, masks
+        return payload, UNPARSED, []
 
     def _without_values(self, text: str, at: str, masks: list[Mask]) -> str:
         for pattern in self._wanted.values:
-            text = "".join(
-                piece
-                if _MARKED.fullmatch(piece)
-                else pattern.sub(lambda m: self._put(m[0], at, masks) if m[0] else "", piece)
-                for piece in _MARKED.split(text)
-            )
+            pieces = MARKED.split(text)
+            for index in range(0, len(pieces), 2):
+                piece, done = pieces[index], 0
+                out: list[str] = []
+                for start, end in pattern.spans(piece):
+                    out += piece[done:start], self._put(piece[start:end], at, masks)
+                    done = end
+                if done:
+                    pieces[index] = "".join(out) + piece[done:]
+            text = "".join(pieces)
         return text
+
+    def _document(
+        self, value: Any, at: tuple[Any, ...], fields: frozenset[str], masks: list[Mask]
+    ) -> Any:
+        """Walk a whole payload; what is JSON-RPC in it has no fields of OAuth."""
+        if not fields:
+            return self._walk(value, at, fields, masks)
+        if isinstance(value, list):
+            return [self._document(v, (*at, i), fields, masks) for i, v in enumerate(value)]
+        if not isinstance(value, dict) or is_rpc(value):
+            return self._walk(value, at, _NOTHING, masks)
+        rpc = _RPC_MEMBERS if "method" in value or "result" in value else _NOTHING
+        return {
+            k: self._member(k, v, at, _NOTHING if k in rpc else fields, masks)
+            for k, v in value.items()
+        }
 
     def _walk(
         self, value: Any, at: tuple[Any, ...], fields: frozenset[str], masks: list[Mask]
     ) -> Any:
         if isinstance(value, dict):
-            return {
-                k: self._masked_any(v, (*at, k), masks)
-                if self._selected(k, (*at, k), fields)
-                else self._walk(v, (*at, k), fields, masks)
-                for k, v in value.items()
-            }
+            return {k: self._member(k, v, at, fields, masks) for k, v in value.items()}
         if isinstance(value, list):
             return [self._walk(v, (*at, i), fields, masks) for i, v in enumerate(value)]
         if self._wanted.values and value is not None and not isinstance(value, bool):
             text = value if isinstance(value, str) else dumps(value).decode()
-            if any(pattern.search(text) for pattern in self._wanted.values):
+            if any(pattern.search(text, None) for pattern in self._wanted.values):
                 return self._masked_any(value, at, masks)
         return value
+
+    def _member(
+        self, key: str, value: Any, at: tuple[Any, ...], fields: frozenset[str], masks: list[Mask]
+    ) -> Any:
+        at = (*at, key)
+        if self._selected(key, at, fields):
+            return self._masked_any(value, at, masks)
+        return self._walk(value, at, fields, masks)
 
     def _selected(self, key: str, at: tuple[Any, ...], fields: frozenset[str]) -> bool:
         return self._named(key, fields) or any(path.matches(at) for path in self._wanted.paths)
 
     def _named(self, name: str, fields: frozenset[str]) -> bool:
-        low = name.lower()
-        return low in fields or any(fnmatch.fnmatchcase(low, g) for g in self._wanted.keys)
+        if fields and folded(name) in fields:
+            return True
+        return any(fnmatch.fnmatchcase(name.lower(), g) for g in self._wanted.keys)
+
+    def _names(self, fields: frozenset[str]) -> Callable[[str], bool]:
+        return lambda name: self._named(name, fields)
+
+    def _putter(self, at: str, masks: list[Mask]) -> Callable[[str], str]:
+        return lambda text: self._put(text, at, masks)
 
     def _is_tail(self, name: str) -> bool:
         return any(fnmatch.fnmatchcase(name.lower(), g) for g in self._wanted.tails)
@@ -232,34 +252,25 @@ class Redactor:
         if value is None or isinstance(value, bool):
             return value
         text = value if isinstance(value, str) else dumps(value).decode()
-        return self._put(text, pointer("body", *at), masks, kind=_json_type(value))
+        return self._put(text, pointer("body", *at), masks, kind=json_type(value))
 
     def _put(self, text: str, at: str, masks: list[Mask], kind: str = "string") -> str:
         masks.append(self._mask(text, at, kind=kind))
         return MARK + masks[-1].tag
 
-    def _url(self, text: str, at: str, masks: list[Mask]) -> str:
-        """Mask parameters in a query string or a fragment."""
-        pieces = _SEPARATORS.split(text)
-        for index in range(2, len(pieces), 2):
-            pieces[index] = self._parameter(pieces[index], self._parameters, at, masks)
-        return "".join(pieces)
+    def _url(self, text: str, at: str, masks: list[Mask], *, link: bool = False) -> str:
+        put = self._putter(at, masks)
+        if self._parameters:
+            text = find.userinfo(text, put)
+        return find.url(text, self._names(self._parameters), put, link=link)
 
     def _form(self, payload: bytes) -> tuple[bytes, Any, list[Mask]]:
         masks: list[Mask] = []
         fields = self._fields | {"password"} if self._fields else self._fields
-        text = "&".join(
-            self._parameter(part, fields, "/text", masks)
-            for part in payload.decode("latin-1").split("&")
-        )
+        text = payload.decode("latin-1")
+        text = find.form(text, self._names(fields), self._putter("/text", masks))
         text = self._without_values(text, "/text", masks)
         return (text.encode("latin-1") if masks else payload), UNPARSED, masks
-
-    def _parameter(self, part: str, fields: frozenset[str], at: str, masks: list[Mask]) -> str:
-        name, equals, value = part.partition("=")
-        if value and self._named(unquote_plus(name), fields):
-            return name + equals + self._put(unquote_plus(value), at, masks)
-        return part
 
     def _header(self, name: bytes, value: bytes, low: str, index: int) -> tuple[str, Mask]:
         found = self._cache.get((name, value))
@@ -311,39 +322,12 @@ class Redactor:
         )
 
     def _principal(self, value: str, scheme: str | None) -> str | None:
-        """Tag the person or service a credential names, so that rules can tell principals apart."""
-        try:
-            if scheme and scheme.lower() == "basic":
-                user = base64.b64decode(value, validate=True).partition(b":")[0]
-                return self.tag(user.decode("utf-8", "surrogateescape"))
-            if shape(value) == "jwt":
-                part = value.split(".")[1]
-                claims = loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-                if isinstance(claims, dict) and isinstance(claims.get("sub"), str):
-                    return self.tag(str(claims.get("iss", "")) + "\n" + claims["sub"])
-        except (ValueError, binascii.Error):
-            pass
-        return None
+        named = principal(value, scheme)
+        return None if named is None else self.tag(named)
 
 
-def shape(value: str) -> str:
-    """Class a secret by its look, which says nothing of its content."""
-    if not value:
-        return "empty"
-    return next((name for name, pattern in _SHAPES if pattern.fullmatch(value)), "opaque")
-
-
-def _json_type(value: Any) -> str:
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, (int, float)):
-        return "number"
-    return "array" if isinstance(value, list) else "object"
-
-
-def _unescaped(text: str) -> str:
-    """Read the inside of a JSON string, as far as it is one."""
-    try:
-        return str(loads(f'"{text}"')) if "\\" in text else text
-    except ValueError:
-        return text
+def is_rpc(value: Any) -> bool:
+    """Tell whether this is JSON-RPC beyond doubt, and not the answer of a token endpoint."""
+    return isinstance(value, dict) and (
+        "jsonrpc" in value or ("id" in value and ("method" in value or "result" in value))
+    )

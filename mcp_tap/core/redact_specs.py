@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from mcp_tap.core.regex import Pattern, compile_pattern
 from mcp_tap.errors import UsageError
 
 Step: TypeAlias = str | int | None
@@ -63,7 +64,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     """Places in JSON documents."""
     tails: tuple[str, ...] = ()
     """Globs over the last names of the paths, for what is no whole JSON."""
-    values: tuple[re.Pattern[str], ...] = ()
+    values: tuple[Pattern, ...] = ()
     """What a value may not hold."""
 
 
@@ -72,7 +73,7 @@ def parse_specs(specs: Sequence[str]) -> Wanted:
     headers: set[str] = set()
     keys: list[str] = []
     paths: list[Path] = []
-    values: list[re.Pattern[str]] = []
+    values: list[Pattern] = []
     for spec in specs:
         kind, colon, rest = spec.partition(":")
         if not colon or not rest or kind not in ("header", "key", "path", "value"):
@@ -124,12 +125,15 @@ def _path(spec: str, text: str) -> Path:
     return Path(parts=tuple(tuple(part) for part in parts))
 
 
-def _value(spec: str, pattern: str) -> re.Pattern[str]:
+def _value(spec: str, pattern: str) -> Pattern:
     try:
-        return re.compile(pattern)
-    except re.error as error:
+        return compile_pattern(pattern)
+    except ValueError as error:
         raise UsageError(
-            "bad-redaction", f"--redact {spec!r} is no regular expression", why=str(error)
+            "bad-redaction",
+            f"--redact {spec!r} is no regular expression that can be used",
+            why=str(error),
+            help="patterns are Python's, without backreferences and lookaround",
         ) from None
 
 

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from mcp_tap.core.coding import CodingError
 from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender, Sse
-from mcp_tap.core.redact import Redactor
+from mcp_tap.core.redact import Redactor, is_rpc
 from mcp_tap.core.sse import SseBlock
 from mcp_tap.core.wire import LARGE, UNPARSED, carrier, loads, spliced
 from mcp_tap.net.heads import AnyHead
@@ -100,8 +100,8 @@ class Payloads:
     ) -> bool:
         """Record a message with nothing special about it; tell whether the payload was one."""
         value = spliced(payload)
-        if not value or not _is_message(value):
-            return False
+        if not value or "jsonrpc" not in value:
+            return False  # a message that does not say so is looked at more closely
         body = Raw(payload)
         message = Message(
             seq=self._next_seq(), t=t, sender=sender, exchange=tape.exchange, body=body, sse=sse
@@ -151,7 +151,7 @@ class Payloads:
         if block.kind == "cut":
             facts["truncated"] = True
         if block.kind == "comment" or not block.data:
-            payload, _, masks = self._redactor.message(block.data, UNPARSED)
+            payload, _, masks = self._redactor.other(block.data, UNPARSED, way.content_type)
             fields, _ = carrier(payload)
             if "body" in fields:  # noise is never JSON, whatever it looks like
                 fields = {"text": payload.decode()}
@@ -188,11 +188,11 @@ class Payloads:
         is_message = _is_message(value) or (
             value is UNPARSED and (event or "json" in way.content_type)
         )
-        if is_message and (value is not UNPARSED or event or b'"jsonrpc"' in payload):
+        if b'"jsonrpc"' in payload if value is UNPARSED else is_rpc(value):
             masked_payload, masked_value, masks = self._redactor.message(payload, value)
         else:
             masked_payload, masked_value, masks = self._redactor.other(
-                payload, value, way.content_type
+                payload, value, way.content_type, tape.head.line.target
             )
         if masks:
             fields, _ = carrier(masked_payload)

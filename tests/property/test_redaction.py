@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from mcp_tap.core.records import Body, HttpRequest, Message, encode
-from mcp_tap.core.redact import OAUTH_FIELDS, SECRET_PARAMETERS, Redactor
+from mcp_tap.core.redact import Redactor
+from mcp_tap.core.redact_names import OAUTH_FIELDS, SECRET_PARAMETERS
 from mcp_tap.core.wire import UNPARSED, carrier, loads
 
 KEY = b"k" * 32
