@@ -91,7 +91,8 @@ class Fields:
         elif low == b"content-type":
             self.content_type = value.decode("latin-1").lower()
         elif low == b"content-encoding":
-            self.encoding = value.decode("latin-1")
+            before = f"{self.encoding}, " if self.encoding else ""
+            self.encoding = before + value.decode("latin-1")
         elif low == b"expect":
             self.expect = value.lower() == b"100-continue"
         elif low == b"host":

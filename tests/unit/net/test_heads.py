@@ -136,3 +136,8 @@ def test_little_is_remembered_and_nothing_large():
         assert head.block() == b"X: " + b"%d" % n * 10_000 + b"\r\n"
     assert not reader._exact
     assert not reader._blocks
+
+
+def test_content_encodings_in_several_fields_are_one_list():
+    fields = [(b"Content-Encoding", b"gzip"), (b"content-encoding", b"identity")]
+    assert HeadReader().read(ASK, fields).fields.encoding == "gzip, identity"
