@@ -386,7 +386,7 @@ async def tapped(
     if not up:
         await upstream.stop()
     view = Looker()
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)  # noqa: ASYNC240 (a folder of the test)
     chosen = {"upstream": f"http://127.0.0.1:{upstream.port}{path}", "port": 0} | settings
     run = HttpRun(
         TapSettings(**chosen), capture=folder / "run.jsonl" if record else None, view=view
