@@ -17,8 +17,9 @@ _SIZES = {
     "b": 1,
 }
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE | re.ASCII)
+_NUMBER = r"(\d{1,18}(?:\.\d{1,18})?)"
+_PART = re.compile(rf"{_NUMBER}(ms|[smhdw])", re.IGNORECASE | re.ASCII)
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
@@ -46,7 +47,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
     ) -> float:
         """Read a duration; a bare number is seconds."""
         text = str(value).strip()
-        if re.fullmatch(r"\d+(\.\d+)?", text):
+        if re.fullmatch(_NUMBER, text, re.ASCII):
             return float(text)
         parts = _PART.findall(text)
         if not parts or "".join(n + unit for n, unit in parts) != text:
@@ -77,7 +78,7 @@ class Listen(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
         if text.count(":") > 1 and not text.startswith("["):
             self.fail(f"'{text}' is ambiguous; did you mean [{text}]:{DEFAULT_PORT}?", param, ctx)
         match = re.fullmatch(r"(?:(?:\[([0-9A-Fa-f:.%\w]+)\]|([^:\[\]/\s]*)):)?(\d+)", text)
-        if match is None:
+        if match is None or not re.fullmatch(r"\d{1,9}", match[3], re.ASCII):
             named = re.fullmatch(r"localhost|[\d.]*\.[\d.]*|\[[^\[\]]+\]", text)
             hint = f"; did you mean {text}:{DEFAULT_PORT}?" if named else ""
             self.fail(f"{text or 'nothing'} is neither a port nor HOST:PORT{hint}", param, ctx)
@@ -85,6 +86,20 @@ class Listen(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
         if number > 65535:
             self.fail(f"there is no port {number}", param, ctx)
         return match[1] or match[2] or LOOPBACK, number
+
+
+_FRAMING = "the body's own framing is passed on unchanged"
+_HOP = "it speaks of one connection, and the tap has two"
+_OF_THE_CONNECTION = {
+    "host": "--host keep or --host upstream says which one is sent",
+    "content-length": _FRAMING,
+    "transfer-encoding": _FRAMING,
+    "expect": "it would ask for an answer that the client does not wait for",
+    **dict.fromkeys(
+        ("connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"), _HOP
+    ),
+}
+"""Fields that would make another message of the one sent, or none at all; each with the reason."""
 
 
 class HeaderField(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
@@ -103,8 +118,12 @@ class HeaderField(click.ParamType):  # type: ignore[type-arg]  # generic since 8
             self.fail("a header is written 'Name: value', with a colon", param, ctx)
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
             self.fail("the name before the colon has a character no header may have", param, ctx)
-        if re.search(r"[\r\n\0]", text) or not _is_latin(text):
+        if re.search(r"[\x00-\x08\x0a-\x1f\x7f]", text) or not _is_latin(text):
             self.fail(f"the value of {name} has a character no header may have", param, ctx)
+        if name.lower() in _OF_THE_CONNECTION:
+            self.fail(
+                f"{name} is not sent this way: {_OF_THE_CONNECTION[name.lower()]}", param, ctx
+            )
         return name, text.strip(" \t")
 
 

@@ -111,3 +111,37 @@ def test_refused_header_is_never_repeated(form):
     with pytest.raises(click.BadParameter) as error:
         HEADER.convert(form.format("s3cret value"), None, None)
     assert "s3cret" not in error.value.message
+
+
+@pytest.mark.parametrize("kind", [LISTEN, SIZE, DURATION], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("text", ["٣", "127.0.0.1:٣", "9" * 5000, "1." + "9" * 5000, "１２"])
+def test_digits_of_other_scripts_and_endless_ones_are_no_numbers(kind, text):
+    with pytest.raises(click.BadParameter):
+        kind.convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Host",
+        "content-length",
+        "Transfer-Encoding",
+        "CONNECTION",
+        "Keep-Alive",
+        "Proxy-Connection",
+        "TE",
+        "Trailer",
+        "Upgrade",
+        "Expect",
+    ],
+)
+def test_fields_of_the_connection_cannot_be_sent_as_headers(name):
+    with pytest.raises(click.BadParameter, match=f"{name} is not sent this way"):
+        HEADER.convert(f"{name}: s3cret", None, None)
+
+
+@pytest.mark.parametrize("ch", ["\r", "\n", "\0", "\x1b", "\x7f", "\x0b", "\u202e"])
+def test_header_values_hold_no_control_characters(ch):
+    with pytest.raises(click.BadParameter, match="no header may have"):
+        HEADER.convert(f"X-A: a{ch}b", None, None)
+    assert HEADER.convert("X-A: a\tb", None, None) == ("X-A", "a\tb")
