@@ -249,7 +249,11 @@ def _bytes(path: Path) -> bytes:
 def _read(path: Path) -> dict[str, Any]:
     try:
         table: dict[str, Any] = msgspec.toml.decode(_bytes(path))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise ConfigError(
+            "config-syntax", f"{path} cannot be read", why="it is nested too deep"
+        ) from error
+    except (msgspec.DecodeError, ValueError) as error:  # ValueError: a number of 5,000 digits
         raise ConfigError("config-syntax", f"{path} is not TOML", why=str(error)) from error
     return table
 

@@ -318,3 +318,18 @@ def test_numbers_stand_for_themselves(repository):
 )
 def test_nearest_name(word, near):
     assert config.nearest(word, ["listen", "max-body"]) == near
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 5000 + "]" * 5000,
+        "a = " + "{b = " * 5000 + "1" + "}" * 5000,
+        "listen = " + "1" * 5000,
+    ],
+)
+def test_what_cannot_be_read_is_an_error_of_the_file(repository, text):
+    (repository / "mcp-tap.toml").write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert "mcp-tap.toml" in str(error.value)
