@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+SEND = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["mcp-tap", "list", "/"]
+from mcp_tap.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize(
+    "name", ["mcp_tap.cli.main", "click", "mcp_tap.cli.list", "mcp_tap.capture.store"]
+)
+def test_an_interrupt_while_modules_load_is_silent(name):
+    ended = subprocess.run(
+        [sys.executable, "-c", SEND.format(name=name)], capture_output=True, text=True, timeout=10
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupt_that_is_ignored_stays_ignored():
+    ended = subprocess.run(
+        [sys.executable, "-c", SEND.format(name="mcp_tap.cli.list")],
+        capture_output=True,
+        text=True,
+        timeout=10,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert ended.returncode == 0
+    assert "no captures" in ended.stderr
