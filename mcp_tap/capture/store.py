@@ -24,6 +24,7 @@ from mcp_tap.capture.lines import (
     run_parts,
 )
 from mcp_tap.capture.parts import part_number, plain_name
+from mcp_tap.core import clock
 from mcp_tap.core.records import Footer, Header
 from mcp_tap.errors import CaptureError
 
@@ -333,8 +334,4 @@ def _abbreviates(spec: str, run: str) -> bool:
 
 def _started(header: Header, path: Path) -> datetime:
     """Read the start from the header; a file of another hand may have nonsense there."""
-    try:
-        started = datetime.fromisoformat(header.started)
-    except ValueError:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return started if started.tzinfo else started.replace(tzinfo=UTC)
+    return clock.read(header.started) or datetime.fromtimestamp(path.stat().st_mtime, UTC)

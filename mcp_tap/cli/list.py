@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import msgspec
 from mcp_tap.capture import store
 from mcp_tap.capture.store import RunInfo
 from mcp_tap.cli.common import TapCommand, option, output
+from mcp_tap.core import clock
 from mcp_tap.core.text import cut, pad, plural, safe, size, took, width
 
 _UPSTREAM = 60
@@ -63,7 +63,7 @@ def describe(run: RunInfo) -> dict[str, Any]:
         "run": run.header.run,
         "path": printable(run.path),
         "parts": len(run.parts),
-        "started": run.started.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "started": clock.utc(run.started).isoformat().replace("+00:00", "Z"),
         "duration_s": round(run.duration, 3),
         "label": run.header.label,
         "transport": run.header.transport,
@@ -82,7 +82,7 @@ def table(runs: list[RunInfo]) -> list[str]:
     rows += [
         [
             safe(run.id),
-            run.started.astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+            clock.here(run.started).strftime("%Y-%m-%d %H:%M:%S"),
             took(run.duration) if run.records is not None else "-",
             "-" if run.records is None else f"{run.records:,}",
             size(run.bytes),

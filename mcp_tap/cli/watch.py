@@ -15,6 +15,7 @@ import click
 from mcp_tap.capture.file import being_written
 from mcp_tap.cli import streams
 from mcp_tap.cli.common import Output, TapCommand, output
+from mcp_tap.core import clock
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import Header
 from mcp_tap.errors import UsageError
@@ -153,10 +154,7 @@ class Following:
         self._pipeline = Pipeline()
         self.records = 0
         self.ended = False
-        try:
-            self._started = datetime.fromisoformat(header.started)
-        except ValueError:
-            self._started = None
+        self._started = clock.read(header.started)
         view.start(header)
 
     def _clock(self) -> float:

@@ -11,13 +11,14 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias, get_args
 
 from msgspec import Struct
 
 from mcp_tap.core import filter_tests as tests
+from mcp_tap.core.clock import after
 from mcp_tap.core.filter_tests import Form, Test, Value
 from mcp_tap.core.model import AskKind, Call, Exchange, Outcome
 from mcp_tap.core.records import Sender
@@ -139,7 +140,7 @@ def _took(subject: Subject, _: Scope) -> list[float]:
 def _time_of_day(subject: Subject, scope: Scope) -> list[float]:
     if scope.start is None:
         return []
-    at = scope.start + timedelta(seconds=subject.t)
+    at = after(scope.start, subject.t)
     return [at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6]
 
 

@@ -35,6 +35,9 @@ _CONTEXTUAL: Final = re.compile(
     f"|([{_JOINERS}{_SELECTORS}])"
 )
 
+_LONGEST: Final = 1e9
+"""Seconds shown at most; a capture may claim any time."""
+
 
 def safe(text: str) -> str:
     """Spell out everything in `text` that a terminal would obey, hide or reorder.
@@ -115,6 +118,7 @@ def short_print(state: str, mark: str = "…") -> str:
 
 def took(seconds: float) -> str:
     """Render a duration with three figures: `0.4ms`, `12ms`, `6.12s`, `12.3s`, `2m03s`, `1h02m`."""
+    seconds = min(max(seconds, 0.0), _LONGEST)
     if seconds < 0.00095:
         return f"{seconds * 1000:.1f}ms"
     if seconds < 0.9995:
@@ -131,7 +135,7 @@ def took(seconds: float) -> str:
 
 def running(seconds: float) -> str:
     """Render how long something has been going on: whole seconds, so that it does not flicker."""
-    return f"{int(seconds)}s" if seconds < 60 else took(int(seconds))
+    return f"{int(max(seconds, 0))}s" if seconds < 60 else took(seconds // 1)
 
 
 def size(count: int) -> str:

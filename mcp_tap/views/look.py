@@ -6,17 +6,20 @@ looks like.  No row says by style alone what it does not also say by a letter or
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from mcp_tap.core.clock import after
 from mcp_tap.core.text import cut, pad, width
 
 Piece: TypeAlias = tuple[str, str]
 Row: TypeAlias = list[Piece]
 
 STYLES: Final = ("", "dim", "strong", "ok", "bad", "wait", "ask", "answer", "open")
+
+_ZERO: Final = datetime(1, 1, 1)  # noqa: DTZ001 - stands for no clock's time: counts from 0
 
 
 class Glyphs(Struct, frozen=True):
@@ -46,12 +49,12 @@ class Look(Struct, frozen=True, kw_only=True):
 
     def clock(self, t: float) -> str:
         """Show a record's time as `HH:MM:SS`."""
-        at = (self.start or datetime(1, 1, 1)) + timedelta(seconds=t)  # noqa: DTZ001 - counts from 0
+        at = after(self.start or _ZERO, t)
         return at.strftime("%H:%M:%S")
 
     def fine(self, t: float) -> str:
         """Show a record's time within its minute, with milliseconds: `07.218`."""
-        at = (self.start or datetime(1, 1, 1)) + timedelta(seconds=t)  # noqa: DTZ001 - counts from 0
+        at = after(self.start or _ZERO, t)
         return f"{at.second:02d}.{at.microsecond // 1000:03d}"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, TextIO
 
+from mcp_tap.core.clock import here, read
 from mcp_tap.core.filters import Filter, Scope, parse
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
@@ -177,7 +178,5 @@ class TextView:
 
 def local_start(started: str) -> datetime | None:
     """Read a header's start as this machine's clock shows it."""
-    try:
-        return datetime.fromisoformat(started).astimezone()
-    except ValueError:
-        return None
+    start = read(started)
+    return None if start is None else here(start)
