@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import os
@@ -13,7 +14,7 @@ from typing import BinaryIO, cast
 import msgspec
 
 from mcp_tap.capture.convert import Convert, converter
-from mcp_tap.capture.parts import later_parts, part_path
+from mcp_tap.capture.parts import later_parts, part_number, part_path
 from mcp_tap.core.records import AnyRecord, Gap, Header, decode
 from mcp_tap.errors import CaptureError
 
@@ -23,9 +24,10 @@ BUFFER = 1 << 20
 UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 """What decoding a line may raise."""
 
-_TAIL = 64 << 10
-_LONGEST = 64 << 20
-"""Bytes from the end of a part within which its last line is looked for: at first, at most."""
+_TAILS = (64 << 10, 512 << 10, 4 << 20)
+"""Bytes from the end of a part within which its last line is looked for, one after the other."""
+_LOOKS = 100
+"""Lines there that are tried."""
 _MAGIC = b"\x1f\x8b"
 
 
@@ -118,11 +120,38 @@ def same_run(one: Header, other: Header) -> bool:
     return (one.run, one.started) == (other.run, other.started)
 
 
-def run_parts(base: Path, header: Header) -> list[Path]:
-    """List the files of the run that begins in `base`: what has the name and the run's header."""
-    if header.part > 1:
-        return [base]
-    return [base, *(path for path in later_parts(base) if _belongs(path, header))]
+def run_files(base: Path) -> tuple[Header, list[Path]]:
+    """Find the run that begins in `base`: its files are those with the name and the run's header.
+
+    Where `base` itself is gone or empty, the run is what is left of it, with a later header.
+
+    Raises:
+        CaptureError: it is no capture.
+    """
+    try:
+        first, header = base, header_of(base)
+    except CaptureError:
+        left = _left_of(base)
+        if left is None:
+            raise
+        first, header = left
+    if header.part > 1 and first == base:
+        return header, [base]  # a later part, asked for by its name
+    number = part_number(first.name)
+    later = (path for path in later_parts(base) if part_number(path.name) > number)
+    return header, [first, *(path for path in later if _belongs(path, header))]
+
+
+def _left_of(base: Path) -> tuple[Path, Header] | None:
+    if part_number(base.name) > 1 or (base.exists() and base.stat().st_size):
+        return None
+    if not base.parent.is_dir():
+        return None
+    packed = base.with_name(f"{base.name}.gz")
+    for path in [*([packed] if packed.exists() else []), *later_parts(base)]:
+        with contextlib.suppress(CaptureError):
+            return path, header_of(path)
+    return None
 
 
 def next_part(base: Path, number: int, header: Header) -> tuple[Path, int] | None:
@@ -169,9 +198,12 @@ def decode_line(line: bytes, convert: Convert | None) -> AnyRecord | None:
 class Account:
     """Keeps count of the `seq` of one run: what is missing, and what of that nobody said."""
 
-    def __init__(self, header: Header) -> None:
-        """Start at the first part's header, or at a later part read by itself."""
-        self.expected = 1 if header.part == 1 else header.seq + 1
+    def __init__(self, header: Header, *, from_start: bool = False) -> None:
+        """Start at the first part's header, or at a later part read by itself.
+
+        With `from_start`, records before a later part count as missing.
+        """
+        self.expected = 1 if header.part == 1 or from_start else header.seq + 1
         self.lost = 0
         """Records that are missing, told by `gap` records or by holes."""
         self.unexplained = 0
@@ -193,26 +225,23 @@ class Account:
 
 
 def last_record(path: Path) -> AnyRecord | None:
-    """Decode the last whole line of a part, reading back only as far as that line begins."""
+    """Decode the last whole line of a part, reading only so much of its end as `_TAILS` allow."""
     with open_part(path) as stream:
-        line = stream.readline(_TAIL)
-        convert = first_line(line, path.name)[1]
+        convert = first_line(read_line(stream, path.name), path.name)[1]
         if hasattr(stream, "fileobj"):
             return None  # packed: its end cannot be had without unpacking all of it
         end = stream.seek(0, os.SEEK_END)
-        block = _TAIL
-        while True:
-            start = max(0, end - block)
+        for tail in _TAILS:
+            start = max(0, end - tail)
             stream.seek(start)
-            lines = stream.read(end - start).split(b"\n")
-            whole = lines if start == 0 else lines[1:]
-            for candidate in reversed(whole):
-                try:
-                    record = decode_line(candidate, convert)
-                except UNDECODABLE:
-                    continue
-                if record is not None:
-                    return record
-            if start == 0 or block >= _LONGEST:
-                return None
-            block *= 8
+            data = stream.read(end - start)
+            if start:
+                data = data[data.find(b"\n") + 1 or len(data) :]
+            for line in reversed(data.rstrip().rsplit(b"\n", _LOOKS)):
+                with contextlib.suppress(*UNDECODABLE):
+                    record = decode_line(line, convert)
+                    if record is not None:
+                        return record
+            if start == 0:
+                break
+    return None

@@ -29,6 +29,11 @@ def part_number(name: str) -> int:
     return int(match[1]) + 1 if match else 1
 
 
+def base_name(name: str) -> str:
+    """Name the plain file in which the run of a part begins."""
+    return _PART.sub("", plain_name(name))
+
+
 def later_parts(base: Path) -> list[Path]:
     """Find the files after `base` that belong to its run by their names, in order.
 

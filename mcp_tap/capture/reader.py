@@ -13,6 +13,7 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
+import shlex
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -21,6 +22,7 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
+from mcp_tap.capture.blocks import Odd, lines_of
 from mcp_tap.capture.convert import Convert
 from mcp_tap.capture.lines import (
     UNDECODABLE,
@@ -30,7 +32,7 @@ from mcp_tap.capture.lines import (
     open_part,
     open_stdin,
     read_line,
-    run_parts,
+    run_files,
     same_run,
     unreadable,
 )
@@ -42,7 +44,6 @@ AT_ONCE = 256
 """Lines decoded in one go."""
 _NOTED = frozenset((Header, Gap, Footer))
 """Kinds that need a look; asked by type, since `isinstance` is slow on structs."""
-_BLANK = frozenset((b"\n", b"\r\n"))
 
 
 class Torn(Struct, frozen=True):
@@ -62,11 +63,18 @@ class CaptureReader:
     Iterating again starts again, except on standard input.
     """
 
-    def __init__(self, parts: Sequence[Path], *, stream: BinaryIO | None = None) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Path],
+        *,
+        stream: BinaryIO | None = None,
+        from_start: bool = False,
+    ) -> None:
         """Open the first part and read its header.
 
         Args:
             parts: the files of the run, in order; each is opened when it is its turn.
+            from_start: a run is wanted from its start, so records before the first part are lost.
             stream: read this instead of files, once.
 
         Raises:
@@ -85,9 +93,10 @@ class CaptureReader:
         self._lines_before = 0
         self._stream = stream
         self._once = stream is not None
+        self._from_start = from_start
         with contextlib.nullcontext(stream) if stream else open_part(self.parts[0]) as first:
             self.header, self._convert = first_line(read_line(first, self.name), self.name)
-        self._account = Account(self.header)
+        self._account = Account(self.header, from_start=self._from_start)
 
     @property
     def lost(self) -> int:
@@ -137,7 +146,7 @@ class CaptureReader:
         else:
             stream = open_part(self.parts[0])
             read_line(stream, self.name)
-        self._account = Account(self.header)
+        self._account = Account(self.header, from_start=self._from_start)
         self.place, self.line, self._lines_before = self.name, 1, 0
         self.torn, self.clean = None, False
         return stream
@@ -169,7 +178,9 @@ class CaptureReader:
             try:
                 record = decode(line) if convert is None else decode_line(line, convert)
             except UNDECODABLE as error:
-                if line in _BLANK:
+                if isinstance(line, Odd):
+                    number += line.lines - 1
+                if line.isspace() or (isinstance(line, Odd) and line.blank):
                     continue
                 record = self._after_damage(line, lines, convert, number, error)
                 if record is None:
@@ -197,12 +208,8 @@ class CaptureReader:
         self.line = number
 
     def _whole_lines(self, stream: BinaryIO) -> Iterator[bytes]:
-        """Give the stream's own iterator where it cannot break off; that is the fastest."""
-        return iter(stream) if not hasattr(stream, "fileobj") else self._unpacked(stream)
-
-    def _unpacked(self, stream: BinaryIO) -> Iterator[bytes]:
         try:
-            yield from stream
+            yield from lines_of(stream)
         except (EOFError, zlib.error) as error:
             # Records behind the break cannot be had; those before it are sound.
             self.torn = Torn(self.line + 1, 0, f"{self.place} ({error})")
@@ -218,7 +225,8 @@ class CaptureReader:
         """Decide what an undecodable line means: the torn end (None), a fragment, or damage."""
         following = next(lines, None)
         if following is None:
-            self.torn = Torn(number, len(line), self.place)
+            size = line.size if isinstance(line, Odd) else len(line)
+            self.torn = Torn(number, size, self.place)
             return None
         try:
             record = decode_line(following, convert)
@@ -229,8 +237,10 @@ class CaptureReader:
         raise CaptureError(
             "capture-damaged",
             f"{self.place} cannot be read at line {number}",
-            why=f"it is no record: {_plain(error)}",
-            help=f"sed {number}d {self.place} > mended.jsonl leaves that line out",
+            why="it is too long for a record, or none from its first character on"
+            if isinstance(line, Odd)
+            else f"it is no record: {_plain(error)}",
+            help=f"sed {number}d {shlex.quote(self.place)} > mended.jsonl leaves that line out",
         ) from error
 
     def _check_header(self, header: Header, number: int) -> None:
@@ -259,12 +269,13 @@ def open_capture(spec: str | None) -> CaptureReader:
 def open_path(path: Path) -> CaptureReader:
     """Open a capture by its first file, with the further parts of its run.
 
+    Where the first file is gone or empty, what is left of the run is read.
+
     Raises:
         CaptureError: it cannot be read as a capture.
     """
-    reader = CaptureReader([path])
-    reader.parts = run_parts(path, reader.header)
-    return reader
+    _, parts = run_files(path)
+    return CaptureReader(parts, from_start=parts[0] != path)
 
 
 def _plain(error: Exception) -> str:

@@ -18,12 +18,8 @@ from typing import Literal
 from msgspec import Struct
 
 from mcp_tap.capture.file import being_written, make_private_folder
-from mcp_tap.capture.lines import (
-    header_of,
-    last_record,
-    run_parts,
-)
-from mcp_tap.capture.parts import part_number, plain_name
+from mcp_tap.capture.lines import last_record, run_files
+from mcp_tap.capture.parts import base_name, part_number, plain_name
 from mcp_tap.core import clock
 from mcp_tap.core.records import Footer, Header
 from mcp_tap.errors import CaptureError
@@ -138,7 +134,7 @@ def find(spec: str | None) -> Path:
             f"{spec} is a folder, not a capture",
             help=f"mcp-tap show {inside[-1]}" if inside else "mcp-tap list",
         )
-    if path.exists():
+    if path.exists() or _is_left(path):
         return path
     folder = home()
     if path.name == spec:
@@ -174,9 +170,10 @@ def newest(folder: Path | None = None) -> Path:
     found: list[tuple[datetime, float, Path]] = []
     for path in _first_parts(folder):
         with contextlib.suppress(CaptureError, OSError):
-            header = header_of(path)
-            if header.part == 1:
-                found.append((_started(header, path), path.stat().st_mtime, path))
+            header, parts = run_files(path)
+            if header.part == 1 or parts[0] != path:
+                first = parts[0]
+                found.append((_started(header, first), first.stat().st_mtime, path))
     if not found:
         raise CaptureError(
             "no-captures",
@@ -195,7 +192,7 @@ def _is_idle(run: RunInfo) -> bool:
     """Tell whether a run is over and has nothing to show."""
     if run.state == "ended":
         return run.exchanges == 0
-    return run.state == "no footer" and (run.records is None or run.records <= 1)
+    return run.state == "no footer" and run.records is not None and run.records <= 1
 
 
 def list_runs(folder: Path | None = None) -> Listing:
@@ -219,8 +216,7 @@ def describe(path: Path) -> RunInfo:
     Raises:
         CaptureError: it is no capture.
     """
-    header = header_of(path)
-    parts = run_parts(path, header)
+    header, parts = run_files(path)
     last = last_record(parts[-1])
     stats = [part.stat() for part in parts]
     footer = last if isinstance(last, Footer) else None
@@ -230,12 +226,15 @@ def describe(path: Path) -> RunInfo:
     elif footer is None and being_written(parts[-1]):
         state = "running"
     lost = footer.lost if footer else 0
+    if parts[0] != path and header.part > 1:
+        lost += header.seq  # of parts that are gone
+        parts = [path, *parts] if path.exists() else parts
     return RunInfo(
         id=_run_id(path),
         path=path,
         parts=parts,
         header=header,
-        started=_started(header, path),
+        started=_started(header, parts[-1]),
         bytes=sum(stat.st_size for stat in stats),
         records=None if last is None else max(0, last.seq + 1 - lost),
         duration=last.t if last else 0.0,
@@ -296,7 +295,7 @@ def remove(run: RunInfo) -> None:
 
 
 def _first_parts(folder: Path) -> list[Path]:
-    """List the files of a folder that may begin a run."""
+    """List the files of a folder that may begin a run, also those of which only parts are left."""
     try:
         entries = sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -305,13 +304,26 @@ def _first_parts(folder: Path) -> list[Path]:
         raise CaptureError(
             "capture-unreadable", f"{folder} cannot be read", why=error.strerror or str(error)
         ) from error
-    return [
-        entry
-        for entry in entries
-        if plain_name(entry.name).endswith(".jsonl")
-        and part_number(entry.name) == 1
-        and entry.is_file()
-    ]
+    names = {entry.name for entry in entries}
+    found: dict[Path, None] = {}
+    for entry in entries:
+        base = base_name(entry.name)
+        if not base.endswith(".jsonl") or not entry.is_file():
+            continue
+        if part_number(entry.name) == 1:
+            found[entry] = None
+        elif names.isdisjoint((base, f"{base}.gz")):
+            found[entry.with_name(base)] = None  # that file is gone, but not the run
+    return list(found)
+
+
+def _is_left(path: Path) -> bool:
+    """Tell whether a file is gone but others of the run it began are there."""
+    try:
+        run_files(path)
+    except (CaptureError, OSError):
+        return False
+    return True
 
 
 def _run_id(path: Path) -> str:
@@ -323,7 +335,7 @@ def _recorded_id(path: Path) -> str:
     if _RUN_ID.fullmatch(_run_id(path)):
         return ""
     try:
-        return header_of(path).run
+        return run_files(path)[0].run
     except (CaptureError, FileNotFoundError):
         return ""
 

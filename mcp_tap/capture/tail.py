@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from mcp_tap.capture.blocks import Held, Odd, whole_lines
 from mcp_tap.capture.convert import Convert
 from mcp_tap.capture.lines import (
+    BUFFER,
     UNDECODABLE,
     Account,
     decode_line,
     first_line,
     next_part,
+    run_files,
     same_run,
     unreadable,
 )
+from mcp_tap.capture.parts import part_number
 from mcp_tap.core.records import AnyRecord, Footer, Gap, Header
+from mcp_tap.errors import CaptureError
 
 STEP = 4 << 20
 """Bytes one `poll()` reads at most, so that a long file does not hold up whoever polls."""
@@ -47,12 +53,17 @@ class CaptureTail:
         """Lines that could not be read and were skipped."""
         self._account: Account | None = None
         self._convert: Convert | None = None
-        self._pieces: list[bytes] = []
+        self._held = Held()
         self._offset = 0
         self._number = 1
         self._first = True
+        with contextlib.suppress(CaptureError):  # a file that is empty yet
+            self.current = run_files(path)[1][0]
+            self._number = 1 if self.current == path else part_number(self.current.name)
+        self._from_start = self.current != path
+        """The run's first file is gone: this is what is left."""
         try:
-            self._file: BinaryIO = path.open("rb", buffering=0)
+            self._file: BinaryIO = self.current.open("rb", buffering=0)
         except OSError as error:
             raise unreadable(path, error) from error
 
@@ -100,16 +111,23 @@ class CaptureTail:
         if not data:
             return
         self._offset += len(data)
-        head, newline, rest = data.rpartition(b"\n")
-        if not newline:
-            self._pieces.append(rest)
-            return
-        whole = b"".join((*self._pieces, head))
-        self._pieces = [rest] if rest else []
-        for line in whole.split(b"\n"):
-            record = self._take(line)
-            if record is not None:
-                records.append(record)
+        end = data.rfind(b"\n") + 1
+        begin = 0
+        if self._held.size and end:
+            begin = data.index(b"\n") + 1
+            self._held.add(data[:begin])
+            self._give(self._held.take(), records)
+        if begin < end:
+            for line in whole_lines(data[begin:end]):
+                self._give(line, records)
+        self._held.add(data[end:])
+        if self._first and self._held.size > BUFFER:
+            first_line(b"?", self.current.name)  # no header is so long
+
+    def _give(self, line: bytes, records: list[AnyRecord]) -> None:
+        record = self._take(line)
+        if record is not None:
+            records.append(record)
 
     def _take(self, line: bytes) -> AnyRecord | None:
         if self._first:
@@ -119,7 +137,7 @@ class CaptureTail:
         try:
             record = decode_line(line, self._convert)
         except UNDECODABLE:
-            self.damaged += bool(line.strip())
+            self.damaged += not line.blank if isinstance(line, Odd) else not line.isspace()
             return None
         if isinstance(record, Header):
             return self._accept(record)
@@ -137,7 +155,7 @@ class CaptureTail:
         if self.header is not None and same_run(self.header, header):
             return None
         self.header = header
-        self._account = Account(header)
+        self._account = Account(header, from_start=self._from_start)
         self.clean = False
         return header
 
@@ -147,7 +165,7 @@ class CaptureTail:
         self._file = file
         self.current = path
         self._number = number
-        self._pieces = []
+        self._held = Held()
         self._offset = 0
         self._first = True
 

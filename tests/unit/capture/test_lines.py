@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.capture.lines import Account, first_line, header_of, next_part, open_part, run_parts
+from mcp_tap.capture.lines import Account, first_line, header_of, next_part, open_part, run_files
 from mcp_tap.core.records import Gap, encode
 from mcp_tap.errors import CaptureError
 from tests.captures import header, write_rotated, write_run
@@ -44,7 +44,7 @@ def test_next_part_passes_over_files_of_others(tmp_path):
     parts[1].write_text("mine")
     following = next_part(parts[0], 1, header())
     assert following == ((parts[2], 3) if len(parts) > 2 else None)
-    assert parts[1] not in run_parts(parts[0], header())
+    assert parts[1] not in run_files(parts[0])[1]
 
 
 def test_a_part_whose_header_is_not_written_yet_does_not_follow(tmp_path):

@@ -295,3 +295,80 @@ def test_records_are_given_out_as_they_stand(tmp_path):
     assert bytes(records[1].body) == body
     assert isinstance(records[2], Footer)
     assert msgspec.json.decode(bytes(records[1].body))["n"] == 123456789012345678901234567890
+
+
+def test_blank_lines_keep_the_count_of_lines(tmp_path):
+    path = tmp_path / "run.jsonl"
+    blanks = b"\n" * 3_000_000 + b"\r\n \n"
+    path.write_bytes(lines_of(header()) + blanks + lines_of(message(1), message(2)) + b"{]\n{}\n")
+    with pytest.raises(CaptureError, match="at line 3000006"):
+        list(open_path(path))
+    path.write_bytes(lines_of(header()) + blanks + lines_of(message(1), footer(2)) + blanks)
+    reader, records = read(path)
+    assert [record.seq for record in records] == [0, 1, 2]
+    assert (reader.clean, reader.lost, reader.torn) == (True, 0, None)
+
+
+def test_a_line_too_long_for_a_record_is_damage_with_its_number(tmp_path):
+    path = tmp_path / "run.jsonl"
+    endless = b"x" * (5 << 20)
+    path.write_bytes(lines_of(header(), message(1)) + endless + b"\n" + lines_of(message(2)))
+    with pytest.raises(CaptureError, match="at line 3") as error:
+        list(open_path(path))
+    assert "too long" in error.value.why
+    path.write_bytes(lines_of(header(), message(1)) + endless)
+    reader, records = read(path)
+    assert len(records) == 2
+    assert reader.torn == Torn(3, len(endless), "run.jsonl")
+
+
+def test_a_payload_of_many_megabytes_is_a_record(tmp_path):
+    path = tmp_path / "run.jsonl"
+    big = message(1, b'"' + b"x" * (20 << 20) + b'"')
+    path.write_bytes(lines_of(header(), big, footer(2)))
+    assert read(path)[1] == [header(), big, footer(2)]
+
+
+@pytest.mark.parametrize("how", ["removed", "emptied"])
+def test_a_run_whose_first_part_is_gone_is_read_from_what_is_left(tmp_path, how):
+    parts = write_rotated(tmp_path / "run.jsonl")
+    first = len(seqs_alone(parts[0])) - 1
+    whole = len(seqs(parts[0]))
+    if how == "removed":
+        parts[0].unlink()
+    else:
+        parts[0].write_bytes(b"")
+    reader, records = read(parts[0])
+    assert reader.clean
+    assert reader.lost == reader.unexplained == first
+    assert records[1].seq == first + 1
+    assert len(records) == whole - first
+    assert len(list(reader)) == len(records)
+    assert list(open_capture(str(parts[0]))) == records
+
+
+def test_a_later_part_is_read_alone_with_or_without_the_others(tmp_path):
+    parts = write_rotated(tmp_path / "run.jsonl")
+    alone = seqs(parts[2])
+    for gone in parts[:2]:
+        gone.unlink()
+        reader, records = read(parts[2])
+        assert [record.seq for record in records] == alone
+        assert reader.lost == 0
+
+
+def test_a_run_of_which_nothing_sound_is_left_is_as_missing_as_before(tmp_path):
+    parts = write_rotated(tmp_path / "run.jsonl")
+    parts[0].unlink()
+    for part in parts[1:]:
+        part.write_text("mine")
+    with pytest.raises(CaptureError, match="there is no capture"):
+        open_capture(str(parts[0]))
+    parts[0].touch()
+    with pytest.raises(CaptureError, match="is empty"):
+        open_capture(str(parts[0]))
+
+
+def seqs_alone(path):
+    """Read one part without the others of its run."""
+    return [record.seq for record in CaptureReader([path])]

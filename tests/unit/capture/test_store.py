@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import tracemalloc
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -262,3 +263,46 @@ def test_removing_a_run_takes_all_its_parts_and_nothing_else(folder):
     (run,) = [run for run in store.list_runs().runs if run.id == "run"]
     store.remove(run)
     assert sorted(folder.iterdir()) == sorted([foreign, other])
+
+
+@pytest.mark.parametrize("how", ["removed", "emptied"])
+def test_what_is_left_of_a_rotated_run_is_listed_found_and_removed(folder, how):
+    parts = write_rotated(folder / "20260728T120401-7f3a.jsonl")
+    if how == "removed":
+        parts[0].unlink()
+    else:
+        parts[0].write_bytes(b"")
+    listing = store.list_runs()
+    (run,) = listing.runs
+    assert (run.id, run.state, listing.skipped) == ("20260728T120401-7f3a", "ended", [])
+    assert run.lost == run.header.seq > 0
+    assert store.newest() == store.find("7f3a") == store.find(str(parts[0])) == parts[0]
+    store.remove(run)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("tail", [b"\n" * (8 << 20), b"x" * (8 << 20), b"{" * (8 << 20) + b"\n"])
+def test_a_hostile_end_costs_little_and_leaves_the_end_unknown(folder, tail):
+    path = write_run(folder / "a.jsonl", clean=False)
+    with path.open("ab") as file:
+        file.write(tail)
+    tracemalloc.start()
+    (run,) = store.list_runs().runs
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (run.state, run.records) == ("no footer", None)
+    assert peak < 16 << 20
+    assert store.newest() == path
+
+
+def test_a_file_of_one_endless_line_is_skipped_without_being_read(folder):
+    with (folder / "a.jsonl").open("wb") as file:
+        file.truncate(1 << 30)
+    assert [error.code for _, error in store.list_runs().skipped] == ["not-a-capture"]
+
+
+@pytest.mark.parametrize("started", ["9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z", "x"])
+def test_a_start_at_the_ends_of_the_calendar_can_be_pruned(folder, started):
+    write_run(folder / "a.jsonl", started=started)
+    runs = store.list_runs().runs
+    assert len(store.to_prune(runs, now=NOW, keep=0)[0]) == 1

@@ -168,3 +168,26 @@ def test_a_newer_format_is_said(path, follow):
     path.write_bytes(encode(header(format=9)) + b"\n")
     with pytest.raises(CaptureError, match="format 9"):
         follow(path).poll()
+
+
+def test_what_is_left_of_a_rotated_run_is_followed(tmp_path):
+    parts = write_rotated(tmp_path / "run.jsonl")
+    parts[0].unlink()
+    with CaptureTail(parts[0]) as tail:
+        records = tail.poll()
+        while tail.behind:
+            records += tail.poll()
+        assert tail.clean
+        assert tail.lost == records[0].seq > 0
+
+
+def test_blanks_and_endless_lines_are_passed_over(tmp_path):
+    path = tmp_path / "run.jsonl"
+    junk = b"\n" * 5_000_000 + b"x" * (6 << 20) + b"\n"
+    path.write_bytes(lines_of(header()) + junk + lines_of(message(1), footer(2)))
+    with CaptureTail(path) as tail:
+        records = tail.poll()
+        while tail.behind:
+            records += tail.poll()
+    assert [record.seq for record in records] == [0, 1, 2]
+    assert tail.damaged == 1

@@ -1,0 +1,99 @@
+"""Cut a stream into lines, whatever it holds.
+
+Rules of this file:
+
+- Runs of blank lines are passed over as one, without looking at each.
+- A line that can be no record is not held in memory: one of `LONGEST` and more, and one that does
+  not begin as an object by the time it is `SHORT` long.
+- The count stays right: what stands for several lines says for how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import BinaryIO
+
+READ = 1 << 20
+"""Bytes read at a time."""
+SHORT = 1 << 20
+LONGEST = 512 << 20
+"""Bytes of a line that is no longer taken for a record; no payload of 256 MiB makes one."""
+
+
+class Odd(bytes):
+    """Stands in for lines that are not given out; being empty, nobody takes it for a record."""
+
+    lines: int
+    """How many lines it stands for."""
+    size: int
+    """How many bytes they have."""
+    blank: bool
+
+
+def lines_of(stream: BinaryIO) -> Iterator[bytes]:
+    """Give the lines of a stream, each with its line break, and `Odd` ones in between."""
+    read = getattr(stream, "read1", stream.read)
+    held = Held()
+    while block := read(READ):
+        end = block.rfind(b"\n") + 1
+        begin = 0
+        if held.size and end:
+            begin = block.index(b"\n") + 1
+            held.add(block[:begin])
+            yield held.take()
+        if begin < end:
+            yield from whole_lines(block[begin:end])
+        if end < len(block):
+            held.add(block[end:])
+    if held.size:
+        yield held.take()
+
+
+def whole_lines(lines: bytes) -> Iterator[bytes]:
+    """Give lines that are whole."""
+    if lines.isspace():
+        yield odd(len(lines), lines=lines.count(b"\n"))
+        return
+    rest = lines.lstrip(b"\n")
+    if before := len(lines) - len(rest):
+        yield odd(before, lines=before)
+    core = rest.rstrip(b"\n")
+    yield from BytesIO(rest[: len(core) + 1])
+    if after := len(rest) - len(core) - 1:
+        yield odd(after, lines=after)
+
+
+class Held:
+    """A line of which more is to come."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.size = 0
+        self._skipped = False
+        self._pieces: list[bytes] = []
+
+    def add(self, piece: bytes) -> None:
+        """Take in more of the line."""
+        self.size += len(piece)
+        if not self._skipped:
+            self._pieces.append(piece)
+            if self.size >= SHORT:
+                begins = self._pieces[0].lstrip()[:1] == b"{"
+                self._skipped = not begins or self.size >= LONGEST
+        if self._skipped:
+            self._pieces.clear()
+
+    def take(self) -> bytes:
+        """Give the line, and begin anew."""
+        line = odd(self.size, blank=False) if self._skipped else b"".join(self._pieces)
+        self.size, self._skipped = 0, False
+        self._pieces.clear()
+        return line
+
+
+def odd(size: int, *, lines: int = 1, blank: bool = True) -> Odd:
+    """Make what stands in for lines."""
+    made = Odd()
+    made.lines, made.size, made.blank = lines, size, blank
+    return made
