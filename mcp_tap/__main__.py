@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-from typing import NoReturn
 
 INTERRUPTED = 130
+
+try:
+    import signal
+except KeyboardInterrupt:  # it takes longest of what comes before the handler
+    os._exit(INTERRUPTED)
 
 
 def main() -> None:
@@ -28,7 +31,7 @@ def main() -> None:
             signal.signal(signal.SIGINT, _leave)  # while Python puts itself away
 
 
-def _leave(*_: object) -> NoReturn:
+def _leave(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -188,6 +188,13 @@ def _fill_standard_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    for name in ("stdin", "stdout", "stderr"):  # where it is closed, Python has None there
+        if getattr(sys, name) is None:
+            setattr(sys, name, _nowhere("r" if name == "stdin" else "w"))
+
+
+def _nowhere(mode: str) -> IO[str]:
+    return open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123 - open to the end
 
 
 def main() -> None:

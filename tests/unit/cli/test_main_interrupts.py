@@ -42,3 +42,24 @@ def test_an_interrupt_that_is_ignored_stays_ignored():
     )
     assert ended.returncode == 0
     assert "no captures" in ended.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "<&-"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("list .", 0),
+        ("--color=always list . --json", 0),
+        ("show nothing.jsonl", 2),
+        ("nothing", 2),
+        ("config", 0),
+        ("--version", 0),
+        ("--help", 0),
+    ],
+)
+def test_closed_streams_change_no_exit_code(tmp_path, closed, words, code):
+    line = f"{sys.executable} -m mcp_tap {words} {closed}"
+    ended = subprocess.run(["sh", "-c", line], capture_output=True, timeout=10, cwd=tmp_path)
+    assert ended.returncode == code
+    assert b"Traceback" not in ended.stderr
