@@ -47,7 +47,7 @@ def lines_of(stream: BinaryIO) -> Iterator[bytes]:
         if end < len(block):
             held.add(block[end:])
     if held.size:
-        yield held.take()
+        yield held.take(last=True)
 
 
 def whole_lines(lines: bytes) -> Iterator[bytes]:
@@ -84,8 +84,10 @@ class Held:
         if self._skipped:
             self._pieces.clear()
 
-    def take(self) -> bytes:
-        """Give the line, and begin anew."""
+    def take(self, *, last: bool = False) -> bytes:
+        """Give the line, and begin anew; a long `last` one is not put together if it is torn."""
+        if last and self.size >= SHORT and self._pieces:
+            self._skipped = not self._pieces[-1].rstrip().endswith(b"}")
         line = odd(self.size, blank=False) if self._skipped else b"".join(self._pieces)
         self.size, self._skipped = 0, False
         self._pieces.clear()

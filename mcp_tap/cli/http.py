@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcp_tap.cli.common import FILE, SIZE, Output, TapCommand, TapContext, option, output
-from mcp_tap.cli.values import DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
+from mcp_tap.cli.values import BODY_SIZE, DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ Examples:
 @option("--label", metavar="NAME", panel=RECORDING, help="Name the server in views and filters.")
 @option(
     "--max-body",
-    type=SIZE,
+    type=BODY_SIZE,
     metavar="SIZE",
     default="16MiB",
     show_default=True,

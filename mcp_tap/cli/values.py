@@ -27,6 +27,10 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
 
     name = "size"
 
+    def __init__(self, most: int | None = None) -> None:
+        """Take at most so many."""
+        self.most = most
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read a size; a number, as files may hold, is bytes."""
         match = _SIZE.fullmatch(str(value).strip())
@@ -34,7 +38,10 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
         if match is None or unit is None:
             self.fail(f"'{value}' is not a size like 16MiB, 10k or 5MB", param, ctx)
         whole = match[1]
-        return int(whole) * unit if whole.isdigit() else int(float(whole) * unit)
+        size = int(whole) * unit if whole.isdigit() else int(float(whole) * unit)
+        if self.most is not None and size > self.most:
+            self.fail(f"'{value}' is more than {self.most >> 20}MiB", param, ctx)
+        return size
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
@@ -56,6 +63,8 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
 
 
 SIZE = Size()
+BODY_SIZE = Size(most=256 << 20)
+"""So much of a payload still makes a line that readers of captures take for a record."""
 DURATION = Duration()
 FILE = click.Path(dir_okay=False)
 """A path that need not exist."""

@@ -49,3 +49,9 @@ def test_a_line_that_can_be_no_record_is_not_held(monkeypatch):
     long = b"{" + b"x" * (2 << 20) + b"\n"
     data = b"x" * (9 << 20) + b"\na\n" + long + b"{" * (4 << 20) + b"\nb\n" + b"y" * (2 << 20)
     assert told(data) == [b"odd", b"a\n", long, b"odd", b"b\n", b"odd"]
+
+
+def test_a_long_last_line_is_put_together_only_if_it_is_whole():
+    whole = b"{" + b"x" * (2 << 20) + b"}"
+    assert told(b"{}\n" + whole) == [b"{}\n", whole]
+    assert told(b"{}\n" + whole[:-1]) == [b"{}\n", b"odd"]

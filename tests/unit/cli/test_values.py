@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_tap.cli.values import DURATION, HEADER, LISTEN, SIZE
+from mcp_tap.cli.values import BODY_SIZE, DURATION, HEADER, LISTEN, SIZE
 
 
 @pytest.mark.parametrize(
@@ -145,3 +145,9 @@ def test_header_values_hold_no_control_characters(ch):
     with pytest.raises(click.BadParameter, match="no header may have"):
         HEADER.convert(f"X-A: a{ch}b", None, None)
     assert HEADER.convert("X-A: a\tb", None, None) == ("X-A", "a\tb")
+
+
+def test_no_more_of_a_payload_is_recorded_than_readers_take():
+    assert BODY_SIZE.convert("256MiB", None, None) == 256 << 20
+    with pytest.raises(click.BadParameter, match="'1g' is more than 256MiB"):
+        BODY_SIZE.convert("1g", None, None)
