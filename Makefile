@@ -16,7 +16,8 @@ test:
 	$(PY) -m pytest
 
 docs:
-	$(PY) -m cogapp -r docs/cli.md docs/configuration.md
+	$(PY) docs/show_json.py
+	$(PY) -m cogapp -r docs/cli.md docs/configuration.md docs/capture-format.md docs/show-json.md
 
 soak:
 	$(PY) -m pytest -m soak --timeout 3600
