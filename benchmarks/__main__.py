@@ -94,7 +94,7 @@ def _say(what: str) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--long", action="store_true", help="minutes instead of seconds")
-    parser.add_argument("--seconds", type=float, metavar="S", help="length of one turn (0.4)")
+    parser.add_argument("--seconds", type=float, metavar="S", help="length of one turn (0.35)")
     parser.add_argument("--turns", type=int, metavar="N", help="turns of each target (5)")
     parser.add_argument("--exchanges", type=int, metavar="N", help="for memory (20000)")
     parser.add_argument("--body-mb", type=int, metavar="MB", help="big body, for memory (200)")

@@ -21,7 +21,7 @@ WARM_UP = 300
 class Effort:
     """How long to measure."""
 
-    seconds: float = 0.4
+    seconds: float = 0.35
     """Length of one turn."""
     turns: int = 5
     exchanges: int = 20_000

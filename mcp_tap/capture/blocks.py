@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import chain
 from typing import BinaryIO
 
 READ = 1 << 20
@@ -33,6 +34,10 @@ class Odd(bytes):
 
 def lines_of(stream: BinaryIO) -> Iterator[bytes]:
     """Give the lines of a stream, each with its line break, and `Odd` ones in between."""
+    return chain.from_iterable(_blocks(stream))  # by the block: no call of ours a line
+
+
+def _blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
     read = getattr(stream, "read1", stream.read)
     held = Held()
     while block := read(READ):
@@ -41,27 +46,29 @@ def lines_of(stream: BinaryIO) -> Iterator[bytes]:
         if held.size and end:
             begin = block.index(b"\n") + 1
             held.add(block[:begin])
-            yield held.take()
+            yield [held.take()]
         if begin < end:
-            yield from whole_lines(block[begin:end])
+            yield whole_lines(block[begin:end])
         if end < len(block):
             held.add(block[end:])
     if held.size:
-        yield held.take(last=True)
+        yield [held.take(last=True)]
 
 
-def whole_lines(lines: bytes) -> Iterator[bytes]:
+def whole_lines(lines: bytes) -> list[bytes]:
     """Give lines that are whole."""
+    if lines[:1] != b"\n" and lines[-2:] != b"\n\n":
+        return BytesIO(lines).readlines()
     if lines.isspace():
-        yield odd(len(lines), lines=lines.count(b"\n"))
-        return
+        return [odd(len(lines), lines=lines.count(b"\n"))]
     rest = lines.lstrip(b"\n")
-    if before := len(lines) - len(rest):
-        yield odd(before, lines=before)
     core = rest.rstrip(b"\n")
-    yield from BytesIO(rest[: len(core) + 1])
+    found = BytesIO(rest[: len(core) + 1]).readlines()
+    if before := len(lines) - len(rest):
+        found.insert(0, odd(before, lines=before))
     if after := len(rest) - len(core) - 1:
-        yield odd(after, lines=after)
+        found.append(odd(after, lines=after))
+    return found
 
 
 class Held:
