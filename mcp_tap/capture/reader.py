@@ -17,6 +17,7 @@ import shlex
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
+from operator import length_hint
 from pathlib import Path
 from typing import BinaryIO
 
@@ -85,8 +86,9 @@ class CaptureReader:
         self.name = self.path.name if self.path else "standard input"
         self.place = self.name
         """File of the record last given out."""
-        self.line = 0
-        """Line number of that record in it."""
+        self._line = 0
+        self._ahead: Iterator[AnyRecord] = iter(())
+        """Records before that line which are not given out yet."""
         self.torn: Torn | None = None
         self.clean = False
         """A footer was seen."""
@@ -107,6 +109,11 @@ class CaptureReader:
     def unexplained(self) -> int:
         """Records among `lost` of which no `gap` record tells."""
         return self._account.unexplained
+
+    @property
+    def line(self) -> int:
+        """Line number, in its file, of the record last given out."""
+        return self._line - length_hint(self._ahead)
 
     @property
     def lines(self) -> int:
@@ -130,7 +137,7 @@ class CaptureReader:
             yield from self._decoded(self._whole_lines(stream), self._convert)
         for path in self.parts[1:]:
             self._lines_before += self.line
-            self.line = 1
+            self._line = 1
             self.place = path.name
             with open_part(path) as stream:
                 header, convert = first_line(read_line(stream, path.name), path.name)
@@ -147,7 +154,7 @@ class CaptureReader:
             stream = open_part(self.parts[0])
             read_line(stream, self.name)
         self._account = Account(self.header, from_start=self._from_start)
-        self.place, self.line, self._lines_before = self.name, 1, 0
+        self.place, self._line, self._lines_before = self.name, 1, 0
         self.torn, self.clean = None, False
         return stream
 
@@ -161,10 +168,10 @@ class CaptureReader:
             if not records:
                 lines = chain(block, lines)
                 break
-            for record in records:
-                number += 1
-                self.line = number
-                yield record
+            number += len(records)
+            ahead = iter(records)
+            self._line, self._ahead = number, ahead
+            yield from ahead
             account.expected += len(records)
         yield from self._one_by_one(lines, convert, number)
 
@@ -202,10 +209,10 @@ class CaptureReader:
                 expected = account.expected
             else:
                 expected = seq + 1
-            self.line = number
+            self._line = number
             yield record
         account.expected = expected
-        self.line = number
+        self._line = number
 
     def _whole_lines(self, stream: BinaryIO) -> Iterator[bytes]:
         try:
