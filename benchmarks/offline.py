@@ -5,6 +5,7 @@ python -m benchmarks.offline bare|reader CAPTURE      prints records and seconds
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import msgspec
 from benchmarks.measures import Effort
 from benchmarks.report import Goal, Report, Table
 from mcp_tap.capture.reader import open_capture
+from mcp_tap.cli.main import COLLECT
 
 
 class Envelope(msgspec.Struct):
@@ -43,6 +45,7 @@ def bare(path: Path) -> int:
 
 def reader(path: Path) -> int:
     """Read a capture as every command does."""
+    gc.set_threshold(*COLLECT)
     return sum(1 for _ in open_capture(str(path)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -197,8 +198,14 @@ def _nowhere(mode: str) -> IO[str]:
     return open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123 - open to the end
 
 
+COLLECT = (20_000, 20, 50)
+"""Thresholds of the garbage collector: an exchange, live or read, makes some dozens of containers,
+and hardly any of them is garbage that reference counts do not find."""
+
+
 def main() -> None:
     """Run `mcp-tap` on this process's command line."""
+    gc.set_threshold(*COLLECT)
     _fill_standard_streams()
     if COMPLETE in os.environ:
         group.main(prog_name=PROGRAM, complete_var=COMPLETE)

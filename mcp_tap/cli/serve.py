@@ -38,9 +38,6 @@ from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views.base import View
 
-COLLECT_AFTER = 20_000
-"""New containers between two looks of the garbage collector: an exchange makes some dozens, and
-hardly any of them is garbage that reference counts do not find."""
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 LOOK = 0.2
 """Seconds between two looks at whether the view still has a reader."""
@@ -187,7 +184,6 @@ async def _serve(job: Job, out: Output) -> int:
     except TapError as error:
         raise _port_taken(error, settings) if error.code == "port-taken" else error from None
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 20, 50)
     code = 0
     aborted = False
     onlooker = Onlooker(view, out)
