@@ -58,11 +58,3 @@ class InconclusiveCapture(CaptureError):
     """A capture that can be read but cannot answer the question (torn, records lost, empty)."""
 
     exit_code = 4
-
-
-class UpstreamError(TapError):
-    """The server behind the tap cannot be reached as configured."""
-
-
-class ScriptError(TapError):
-    """An answer script or addon cannot be used."""

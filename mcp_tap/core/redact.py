@@ -49,7 +49,6 @@ class Redactor:
         """Mask under `key` (random bytes, or a key file's); raise `UsageError` for a bad spec."""
         wanted = parse_specs(specs)
         self._key = key
-        self._default = default
         self._headers = wanted.headers | CREDENTIAL_HEADERS if default else wanted.headers
         self._parameters = _PARAMETERS if default else _NOTHING
         self._fields = _FIELDS if default else _NOTHING

@@ -31,8 +31,6 @@ class Pipeline:
             label: name of the server, where the user gave one; else the capture's own is used.
         """
         self._correlator = Correlator(label=label)
-        self.behind = 0
-        """Records that came but were not fed: a feeder that cannot keep up counts them here."""
 
     @property
     def retired(self) -> int:
