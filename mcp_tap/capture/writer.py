@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from mcp_tap.capture.file import CaptureFile
-from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, encode
+from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, encode, encode_lines
 
 BOUND = 64 << 20
 """Bytes that may wait; one line may go beyond it, so that a line larger than this is kept too."""
@@ -72,8 +72,10 @@ class CaptureWriter:
         self._sync = sync
         self._on_trouble = on_trouble
         self._lock = threading.Lock()
-        self._lines: list[bytes] = []
-        """Lines that were handed over; under the lock, as both threads get at it."""
+        self._blocks: list[bytes] = []
+        """Lines that were handed over, by the block; under the lock, as both threads get at it."""
+        self._waiting = 0
+        """How many lines those are; under the lock too."""
         self._rest = b""
         """Lines the writing thread has taken and not written yet."""
         self._count: int | None = 0
@@ -136,18 +138,15 @@ class CaptureWriter:
             for record, _ in items:
                 self.write(record)
             return
-        lines: list[bytes] = []
-        for record, _ in items:
-            try:
-                line = encode(record)
-                if b"\n" in line:
-                    line = _line(record)  # which says what is wrong with it
-                lines.append(line)
-            except (ValueError, TypeError, RecursionError):
-                self._queue(lines)
-                lines = []
+        try:
+            block = encode_lines([record for record, _ in items])
+        except (ValueError, TypeError, RecursionError):
+            block = b""
+        if block.count(b"\n") == len(items):
+            self._queue(block, len(items))
+        else:  # one of them is no line
+            for record, _ in items:
                 self.write(record)
-        self._queue(lines)
 
     def poke(self) -> None:
         """Try again what could not be written, where no thread does it; called now and then."""
@@ -185,7 +184,7 @@ class CaptureWriter:
         else:
             self._wake.set()
             self._thread.join(CLOSE)
-        left = self._rest.count(b"\n") + len(self._lines)
+        left = self._rest.count(b"\n") + self._waiting
         if left:
             self._lost_queueing += left - 1
             self._say(f"{self.path.name} ends without a footer; {_records(self.lost)} not written")
@@ -201,13 +200,13 @@ class CaptureWriter:
 
     def _drain(self) -> bool:
         """Write all that waits; tell whether there was anything to write."""
-        if not (self._rest or self._lines):
+        if not (self._rest or self._blocks):
             return False
         if self._failing is not None and monotonic() < self._retry_at and not self._stop:
             return True
         try:
             self._mend()
-            while self._rest or self._lines:
+            while self._rest or self._blocks:
                 data = self._next_lines()
                 count = self._count if data is self._rest else None
                 whole, failure = self._file.append(data, count)
@@ -228,10 +227,9 @@ class CaptureWriter:
         """Give what goes into the current part; begin a further one where nothing more fits."""
         if not self._rest:
             with self._lock:
-                lines, self._lines = self._lines, []
-            self._count = len(lines)
-            lines.append(b"")
-            self._rest = b"\n".join(lines)
+                blocks, self._blocks = self._blocks, []
+                self._count, self._waiting = self._waiting, 0
+            self._rest = b"".join(blocks)
         rest, file = self._rest, self._file
         if not self._rotate:
             return rest
@@ -242,12 +240,14 @@ class CaptureWriter:
 
     def _add(self, record: AnyRecord) -> None:
         """Queue a line."""
-        self._queue([_line(record)])
+        self._queue(_line(record) + b"\n", 1)
 
-    def _queue(self, lines: list[bytes]) -> None:
+    def _queue(self, block: bytes, lines: int) -> None:
+        """Hand over lines, each with its line break."""
         with self._lock:
-            self._lines += lines
-        self._taken += sum(map(len, lines)) + len(lines)
+            self._blocks.append(block)
+            self._waiting += lines
+        self._taken += len(block)
         if self._taken - self._settled > HURRY and not self._wake.is_set():
             self._wake.set()
 

@@ -311,6 +311,9 @@ _decoder = msgspec.json.Decoder(AnyRecord)
 encode = _encoder.encode
 """Encode a record as one line of JSON, without its newline."""
 
+encode_lines = _encoder.encode_lines
+"""Encode records as lines, each with its newline."""
+
 decode_flat = _decoder.decode
 """As `decode`, for a loop: raises `RecursionError` where the nesting is unusually deep."""
 
