@@ -4,7 +4,7 @@ Rules of this file:
 
 - A condition is built once, when the filter is read; what is wrong with it is said then.
 - Nothing here can take long on any text: globs and regular expressions both run on
-  `core.regex`, which is linear.
+  `core.regex`, which never goes back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from mcp_tap.core.regex import compile_pattern
+from mcp_tap.core.regex import PatternError, compile_pattern
 from mcp_tap.errors import UsageError
 
 Test: TypeAlias = Callable[[Any], bool]
@@ -41,7 +41,7 @@ def glob(pattern: str) -> Test:
         ".*" if p[:1] == "*" else "." if p == "?" else re.escape(p)
         for p in re.split(r"(\*+|\?)", pattern)
     )
-    return compile_pattern(rf"(?s)\A{''.join(parts)}\Z").search
+    return compile_pattern(rf"(?s)\A{''.join(parts)}\z").search
 
 
 def text(key: str, value: Value, words: tuple[str, ...] = ()) -> Test:
@@ -49,7 +49,7 @@ def text(key: str, value: Value, words: tuple[str, ...] = ()) -> Test:
     if value.form == "glob":
         try:
             return glob(value.text)
-        except ValueError as error:
+        except PatternError as error:
             raise refuse(key, value.text, str(error)) from None
     if words and value.text not in words:
         near = get_close_matches(value.text, words, 1, 0.5)
@@ -141,7 +141,7 @@ def contains(value: Value) -> Test:
     if value.form == "regex":
         try:
             return compile_pattern(value.text).search
-        except ValueError as error:
-            raise refuse("text", f"/{value.text}/", str(error)) from None
+        except PatternError as error:
+            raise refuse("text", f"/{value.text}/", str(error), error.help) from None
     word = value.text.casefold()
     return lambda found: word in found.casefold()

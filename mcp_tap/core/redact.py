@@ -218,7 +218,7 @@ class Redactor:
             return [self._walk(v, (*at, i), fields, masks) for i, v in enumerate(value)]
         if self._wanted.values and value is not None and not isinstance(value, bool):
             text = value if isinstance(value, str) else dumps(value).decode()
-            if any(pattern.search(text, None) for pattern in self._wanted.values):
+            if any(pattern.search(text) for pattern in self._wanted.values):
                 return self._masked_any(value, at, masks)
         return value
 

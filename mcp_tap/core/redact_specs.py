@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from mcp_tap.core.regex import Pattern, compile_pattern
+from mcp_tap.core.regex import Pattern, PatternError, compile_pattern
 from mcp_tap.errors import UsageError
 
 Step: TypeAlias = str | int | None
@@ -128,12 +128,12 @@ def _path(spec: str, text: str) -> Path:
 def _value(spec: str, pattern: str) -> Pattern:
     try:
         return compile_pattern(pattern)
-    except ValueError as error:
+    except PatternError as error:
         raise UsageError(
             "bad-redaction",
             f"--redact {spec!r} is no regular expression that can be used",
             why=str(error),
-            help="patterns are Python's, without backreferences and lookaround",
+            help=error.help,
         ) from None
 
 
