@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.records import How, Sender
 
 Era: TypeAlias = Literal["stateless", "session", "unknown"]
@@ -78,6 +79,8 @@ class Exchange(Struct, kw_only=True):
     """Bytes of the payloads seen in it so far, both directions, as recorded."""
     from_tap: bool = False
     """The answer was the tap's own."""
+    findings: list[Finding] = []
+    """What rules found in it, where it belongs to no call; the first hundred."""
 
     @property
     def outcome(self) -> Outcome:
@@ -227,6 +230,8 @@ class Call(Struct, kw_only=True):
     other_exchanges: tuple[int, ...] = ()
     """Exchanges that belong to it beside those of its rounds: answers to pushed asks, a stream that
     was taken up again, polls of its task, its cancellation.  The first thousand."""
+    findings: list[Finding] = []
+    """What rules found in it; the first hundred."""
     end: float | None = None
     server_s: float = 0.0
     client_s: float = 0.0

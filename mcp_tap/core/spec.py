@@ -6,6 +6,7 @@ Sources: https://modelcontextprotocol.io/specification/2026-07-28 and 2025-11-25
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from mcp_tap.core.model import AskKind, Era
@@ -18,6 +19,9 @@ REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "202
 META_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 META_CLIENT: Final = "io.modelcontextprotocol/clientInfo"
 META_SERVER: Final = "io.modelcontextprotocol/serverInfo"
+CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+META_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
 META_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 
 HEADER_VERSION: Final = "mcp-protocol-version"
@@ -78,7 +82,12 @@ _NOT_ASKING: Final = frozenset({"ping", "tasks/list", "tasks/result"}) | TASK_ME
 
 def era_of(version: str) -> Era:
     """Say which era a declared revision belongs to; `unknown` for what is no date."""
-    if len(version) == len(STATELESS_SINCE) and version[4] == version[7] == "-":
+    return _era_of(version) if len(version) == len(STATELESS_SINCE) else "unknown"
+
+
+@lru_cache(maxsize=64)
+def _era_of(version: str) -> Era:
+    if version[4] == version[7] == "-":
         digits = version[:4] + version[5:7] + version[8:]
         if digits.isascii() and digits.isdigit():
             return "stateless" if version >= STATELESS_SINCE else "session"

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.linking.correlator import Correlator
 from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.records import AnyRecord
-from mcp_tap.core.wire import UNPARSED
+from mcp_tap.core.records import AnyRecord, Body, Message
+from mcp_tap.core.wire import UNPARSED, value_of
+from mcp_tap.pipeline.judge import Judge
 
-Change: TypeAlias = Call | Exchange
-"""What a record changed.  An exchange is reported only where it belongs to no call."""
+Change: TypeAlias = Call | Exchange | Finding
+"""What a record changed, and what is wrong with it.  An exchange is reported only where it belongs
+to no call; a finding after the call or exchange it is about, which holds it by then."""
 
 
 class Pipeline:
@@ -24,13 +27,15 @@ class Pipeline:
     The objects it reports go on living after they ended; the pipeline itself lets go of them.
     """
 
-    def __init__(self, *, label: str | None = None) -> None:
+    def __init__(self, *, label: str | None = None, judging: bool = True) -> None:
         """Begin an empty run.
 
         Args:
             label: name of the server, where the user gave one; else the capture's own is used.
+            judging: run the rules; without, nothing is found.
         """
         self._correlator = Correlator(label=label)
+        self._judge = Judge() if judging else None
 
     @property
     def retired(self) -> int:
@@ -44,7 +49,14 @@ class Pipeline:
             record: the next record of the run, in the order of `seq`.
             value: its payload, where the caller has parsed that already.
         """
-        return self._correlator.feed(record, value)
+        judge = self._judge
+        if judge is None:
+            return self._correlator.feed(record, value)
+        if value is UNPARSED and isinstance(record, (Message, Body)):
+            value = value_of(record)
+        changes = self._correlator.feed(record, value)
+        found = judge.take(record, value, self._correlator.touched)
+        return (*changes, *found) if found else changes
 
     def advance(self, now: float) -> Sequence[Change]:
         """Let time pass up to `now`, a record's time; gives what changed by that alone."""
@@ -53,4 +65,5 @@ class Pipeline:
 
     def finish(self) -> Sequence[Change]:
         """Take note that no more records come; what is open stays open."""
-        return self._correlator.finish()
+        changes = self._correlator.finish()
+        return changes if self._judge is None else (*changes, *self._judge.finish())

@@ -57,6 +57,8 @@ class Correlator:
         self._lost = 0
         self._look = EVERY
         self._now = 0.0
+        self.touched: Live | None = None
+        """What the newest record was about, for whoever judges; None where it was no exchange."""
         self._who = Who()
         self._book = Book(label)
         self._linker = Linker()
@@ -108,12 +110,13 @@ class Correlator:
             record: the next record of the run.
             value: its payload, where the caller has parsed that already.
         """
+        self.touched = None
         handler = self._handlers.get(type(record))
         if handler is None:
             return _NOTHING
-        self._now = record.t
-        if record.t >= self._look:
-            self.advance(record.t)
+        self._now = t = record.t
+        if t >= self._look:
+            self.advance(t)
         return handler(record, value)
 
     def advance(self, now: float) -> None:
@@ -144,7 +147,7 @@ class Correlator:
     def _request(self, record: HttpRequest, _: Any) -> Sequence[Change]:
         if record.replaces is not None:
             return _NOTHING  # what went upstream instead
-        live = self._who.arrive(record)
+        self.touched = live = self._who.arrive(record)
         self._add(live)
         if record.method == "POST":
             return _NOTHING  # its message says what it is
@@ -159,6 +162,7 @@ class Correlator:
         live = self._live.get(record.exchange)
         if live is None or record.status < 200 or record.replaces is not None:
             return _NOTHING
+        self.touched = live
         response_facts(live, record)
         if live.exchange.verb == "POST":
             return _NOTHING
@@ -168,10 +172,12 @@ class Correlator:
         if value is UNPARSED:
             value = value_of(record)
         if record.exchange is None:
-            return self._stdio.take(record, value)
+            changes = self._stdio.take(record, value)
+            self.touched = self._stdio.touched
+            return changes
         if record.replaces is not None:
             return _NOTHING
-        live = self._live.get(record.exchange) or self._unheard(record)
+        self.touched = live = self._live.get(record.exchange) or self._unheard(record)
         size = payload_size(record)
         live.exchange.size += size
         if record.sender == "client":
@@ -186,6 +192,7 @@ class Correlator:
         live = self._live.get(record.exchange) if record.exchange is not None else None
         if live is None or record.replaces is not None:
             return _NOTHING
+        self.touched = live
         size = payload_size(record)
         live.exchange.size += size
         if record.sender != "client":
@@ -204,7 +211,7 @@ class Correlator:
         return _NOTHING
 
     def _closed(self, record: Closed, _: Any) -> Sequence[Change]:
-        live = self._live.pop(record.exchange, None)
+        self.touched = live = self._live.pop(record.exchange, None)
         return _NOTHING if live is None else self._end.closed(live, record)
 
     def _add(self, live: Live) -> None:

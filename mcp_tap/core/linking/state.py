@@ -66,6 +66,8 @@ class Track(Struct, eq=False, kw_only=True):
     """Every key asked by its `input_required` results."""
     task_keys: set[str] = field(default_factory=set)
     """Every key asked by its task."""
+    first: Any = None
+    """The request it began with, for whoever judges; linking does not look at it."""
 
 
 class Live(Struct, eq=False, kw_only=True):
@@ -102,6 +104,10 @@ class Live(Struct, eq=False, kw_only=True):
     """Reason phrase of a response that is not 2xx."""
     said: str = ""
     """Beginning of a response body that is no JSON-RPC message."""
+    head: Any = None
+    """Head of its request, for whoever judges."""
+    flow: Any = None
+    """What judging knows of it; linking does not look at it."""
 
 
 class Pending(Struct, eq=False, kw_only=True):
@@ -122,3 +128,5 @@ class Pending(Struct, eq=False, kw_only=True):
     answered: bool = False
     """It is not open: a retry was linked to it, or as many as there were rounds may have been."""
     linked: bool = False
+    asking: Any = None
+    """What judging knows of it; linking does not look at it."""

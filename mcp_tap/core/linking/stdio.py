@@ -35,6 +35,8 @@ class Stdio:
         self._session = Session(id="stdio")
         self._exchanges = 0
         self.retired = 0
+        self.touched: Live | None = None
+        """What the newest line was about."""
 
     def take(self, record: Message, value: Any) -> Sequence[Change]:
         """Take one line."""
@@ -43,7 +45,7 @@ class Stdio:
         return self._from_server(record, value)
 
     def _from_client(self, record: Message, value: Any) -> Sequence[Change]:
-        live = self._new(record)
+        self.touched = live = self._new(record)
         live.exchange.request_seq = record.seq
         changes = self._client.take(live, record, value)
         exchange = live.exchange
@@ -63,9 +65,9 @@ class Stdio:
         return changes
 
     def _from_server(self, record: Message, value: Any) -> Sequence[Change]:
-        live = self._find(value)
+        self.touched = live = self._find(value)
         if live is None:
-            live = self._new(record)
+            self.touched = live = self._new(record)
             live.exchange.era = "session" if self._session.version else "unknown"
             live.exchange.how, live.exchange.end = "complete", record.t
             return self._server.take(live, record, value)

@@ -1,0 +1,175 @@
+"""An exchange as rules see it: heads, the request, what has come back, and whose it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from mcp_tap.core.facts.message import NONE
+from mcp_tap.core.spec import CLIENT_CAPABILITIES, REVISIONS, STATELESS_SINCE
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.message import Message
+    from mcp_tap.core.facts.seen import Seen
+    from mcp_tap.core.model import Call, Exchange, Round
+    from mcp_tap.core.records import Headers, HttpRequest, HttpResponse
+
+Band: TypeAlias = Literal["2026-07-28", "2025-11-25", "2025-06-18", "other", "ambiguous"]
+"""The revisions rules are written for.  `2026-07-28` stands for all from then on, `other` for what
+no rule is written for, `ambiguous` for where nothing was declared: only the rules of JSON-RPC
+itself apply there."""
+
+MODERN: Final = "2026-07-28"
+
+
+def band_of(version: str | None) -> Band:
+    """Say which rules hold for a revision; None where none was declared."""
+    if version is None:
+        return "ambiguous"
+    if version == MODERN or version == "2025-11-25" or version == "2025-06-18":
+        return version  # type: ignore[return-value]
+    if version in REVISIONS or len(version) != len(STATELESS_SINCE):
+        return "other"
+    return MODERN if version > STATELESS_SINCE and version[:2] == "20" else "other"
+
+
+class Flow:
+    """One exchange, and what it takes to judge its messages."""
+
+    __slots__ = (
+        "_fields",
+        "_reply_fields",
+        "band",
+        "call",
+        "credential",
+        "exchange",
+        "head",
+        "http",
+        "is_endpoint",
+        "memo",
+        "principal",
+        "reply",
+        "request",
+        "response",
+        "responses",
+        "round",
+        "seen",
+        "sent",
+        "upstream",
+    )
+
+    def __init__(self, exchange: Exchange, seen: Seen, *, http: bool, upstream: str) -> None:
+        """Begin one.
+
+        Args:
+            exchange: as the correlator knows it.
+            seen: what its client has shown so far.
+            http: it passed over HTTP, not over stdio.
+            upstream: URL of the server, or its command line.
+        """
+        self.exchange = exchange
+        self.seen = seen
+        self.http = http
+        self.upstream = upstream
+        self.call: Call | None = None
+        """The call it belongs to, where it belongs to one."""
+        self.round: Round | None = None
+        """The round it is, where it is one."""
+        self.credential: str | None = None
+        """Tag of its Authorization value."""
+        self.principal: str | None = None
+        """Tag of the person or service its JWT or Basic credential names."""
+        self.is_endpoint = True
+        """It went to the MCP endpoint, not to another path of its origin."""
+        self.head: HttpRequest | None = None
+        """Head of the request; None on stdio."""
+        self.reply: HttpResponse | None = None
+        """Head of the response, once it has come."""
+        self.sent: Message | None = None
+        """The client's message, whatever it is."""
+        self.request: Message | None = None
+        """The client's message, where it is a JSON-RPC request."""
+        self.response: Message | None = None
+        """The first response to the request."""
+        self.responses = 0
+        """Responses that have come in it."""
+        self.band: Band = "ambiguous"
+        """The rules that hold for it."""
+        self.memo: dict[str, Any] = {}
+        """For rules and memory: what they worked out for this exchange alone, by their own name."""
+        self._fields: dict[str, list[str]] | None = None
+        self._reply_fields: dict[str, list[str]] | None = None
+
+    @property
+    def modern(self) -> bool:
+        """Its revision is 2026-07-28 or later."""
+        return self.band == MODERN
+
+    @property
+    def version(self) -> str | None:
+        """The revision it declared, or its session settled on; the body's word before the head's."""
+        return self.exchange.version
+
+    @property
+    def capabilities(self) -> dict[str, Any] | None:
+        """What its client can do: declared in its request, or by `initialize` in older sessions.
+
+        None where nothing (usable) was declared.
+        """
+        if self.band != MODERN:
+            return self.seen.session.capabilities
+        if self.request is None:
+            return None
+        found = self.request.meta.get(CLIENT_CAPABILITIES)
+        return found if type(found) is dict else None
+
+    @property
+    def fields(self) -> dict[str, list[str]]:
+        """Header fields of the request, by lower-case name."""
+        if self._fields is None:
+            self._fields = _by_name(self.head.headers) if self.head is not None else NONE
+        return self._fields
+
+    @property
+    def reply_fields(self) -> dict[str, list[str]]:
+        """Header fields of the response, by lower-case name."""
+        if self._reply_fields is None:
+            if self.reply is None:
+                return NONE
+            self._reply_fields = _by_name(self.reply.headers)
+        return self._reply_fields
+
+    def header(self, name: str) -> str | None:
+        """Give the first value of a request's field, blanks around it taken off.
+
+        Args:
+            name: in lower case.
+        """
+        values = self.fields.get(name)
+        return None if values is None else values[0]
+
+    def reply_header(self, name: str) -> str | None:
+        """Give the first value of a response's field, blanks around it taken off."""
+        values = self.reply_fields.get(name)
+        return None if values is None else values[0]
+
+    @property
+    def status(self) -> int | None:
+        """HTTP status of the response."""
+        return None if self.reply is None else self.reply.status
+
+    @property
+    def streams(self) -> bool:
+        """The response is an event stream."""
+        kind = self.reply_header("content-type")
+        return kind is not None and kind.lower().startswith("text/event-stream")
+
+
+def _by_name(headers: Headers) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in headers:
+        key = name.lower()
+        if key in found:
+            found[key].append(value.strip(" \t"))
+        else:
+            found[key] = [value.strip(" \t")]
+    return found

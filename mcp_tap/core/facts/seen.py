@@ -1,0 +1,127 @@
+"""What one client's side of a run has shown so far.
+
+`Seen` is of one client (stateless era), one session (session era) or one process (stdio); `Run` is
+of all of them together.  Both are nothing but topics, each with a subject of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.facts.cancelled import Cancelled
+from mcp_tap.core.facts.lines import Lines
+from mcp_tap.core.facts.listings import Listings
+from mcp_tap.core.facts.lost import Lost
+from mcp_tap.core.facts.pending import Pending
+from mcp_tap.core.facts.progress import Progress
+from mcp_tap.core.facts.server import Server
+from mcp_tap.core.facts.session import Session
+from mcp_tap.core.facts.states import States
+from mcp_tap.core.facts.subscriptions import Subscriptions
+from mcp_tap.core.facts.tasks import Tasks
+from mcp_tap.core.facts.tools import Tools
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Band, Flow
+    from mcp_tap.core.facts.message import Message
+    from mcp_tap.core.facts.topic import Topic
+
+MOST_CLIENTS = 4096
+LONGEST_CLIENT = 24 * 3600.0
+
+_OF_A_CLIENT: Final[dict[str, type[Topic]]] = {
+    "pending": Pending,
+    "lost": Lost,
+    "tools": Tools,
+    "listings": Listings,
+    "server": Server,
+    "session": Session,
+    "progress": Progress,
+    "cancelled": Cancelled,
+    "subscriptions": Subscriptions,
+    "tasks": Tasks,
+    "lines": Lines,
+}
+_OF_A_RUN: Final[dict[str, type[Topic]]] = {"states": States}
+
+Names: TypeAlias = tuple[str, ...]
+_nobody: Final[Names] = ()
+
+
+def _table(topics: dict[str, type[Topic]]) -> dict[str, Names]:
+    table: dict[str, Names] = {}
+    for name, topic in topics.items():
+        for event in topic.wants:
+            table[event] = (*table.get(event, ()), name)
+    return table
+
+
+_CLIENT_TABLE: Final = _table(_OF_A_CLIENT)
+_RUN_TABLE: Final = _table(_OF_A_RUN)
+
+
+class Run:
+    """Memory all clients of a run share."""
+
+    __slots__ = ("clients", "count", "states")
+
+    def __init__(self) -> None:
+        """Begin with nothing seen."""
+        self.states = States()
+        self.count = 0
+        self.clients: Bounded[object, Seen] = Bounded(MOST_CLIENTS, LONGEST_CLIENT)
+
+    def client(self, key: object, t: float) -> Seen:
+        """Find a client's memory, or begin one."""
+        found = self.clients.get(key)
+        if found is None:
+            self.count += 1
+            found = Seen(self, self.count)
+            self.clients.put(key, found, t)
+        return found
+
+
+class Seen:
+    """Memory of one client, session or process."""
+
+    __slots__ = (*_OF_A_CLIENT, "band", "number", "run")
+
+    pending: Pending
+    lost: Lost
+    tools: Tools
+    listings: Listings
+    server: Server
+    session: Session
+    progress: Progress
+    cancelled: Cancelled
+    subscriptions: Subscriptions
+    tasks: Tasks
+    lines: Lines
+
+    def __init__(self, run: Run, number: int) -> None:
+        """Begin with nothing seen."""
+        self.run = run
+        self.number = number
+        """Tells clients of one run apart."""
+        self.band: Band = "ambiguous"
+        """Of its newest request."""
+        for name, topic in _OF_A_CLIENT.items():
+            setattr(self, name, topic())
+
+    def note(self, event: str, message: Message) -> None:
+        """Tell whoever wants to know of a message."""
+        self._tell(event, lambda topic: topic.note(message), message.method)
+
+    def closed(self, flow: Flow) -> None:
+        """Tell whoever wants to know that an exchange is over."""
+        self._tell("closed", lambda topic: topic.closed(flow), None)
+
+    def _tell(self, event: str, tell: Callable[[Topic], None], method: str | None) -> None:
+        keys = (event,) if method is None else (event, f"{event} {method}")
+        for key in keys:
+            for name in _CLIENT_TABLE.get(key, _nobody):
+                tell(getattr(self, name))
+            for name in _RUN_TABLE.get(key, _nobody):
+                tell(getattr(self.run, name))

@@ -1,0 +1,27 @@
+"""What a piece of memory is: it names the events it wants, and is told of them afterwards.
+
+Rules judge a message with what was known before it; only then does memory take note of it.  So a
+rule never finds its own message in there, and live and offline know the same at every step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Flow
+    from mcp_tap.core.facts.message import Message
+
+
+class Topic:
+    """Memory of one subject.  Everything it keeps is bounded in number."""
+
+    wants: ClassVar[tuple[str, ...]] = ()
+    """Events to be told of: `request`, `result tools/list`, `closed`; the words are those of rules'
+    triggers for messages and flows."""
+
+    def note(self, message: Message) -> None:
+        """Take note of a message whose rules have run."""
+
+    def closed(self, flow: Flow) -> None:
+        """Take note that an exchange is over; called where `closed` is wanted."""

@@ -1,0 +1,20 @@
+"""All rules, by id: importing this module imports every family."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+from mcp_tap.rules.base import Rule, registered
+
+FAMILIES: Final[tuple[str, ...]] = (
+    # one line a module, sorted
+)
+"""The modules that hold rules."""
+
+for _module in FAMILIES:
+    import_module(f"mcp_tap.rules.{_module}")
+
+RULES: Final[tuple[Rule, ...]] = registered()
+BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}
+BY_NAME: Final[dict[str, Rule]] = {rule.name: rule for rule in RULES}

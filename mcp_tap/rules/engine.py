@@ -1,0 +1,210 @@
+"""Runs the rules on a subject and makes findings of what they say.
+
+All rules always run: what counts is a matter of policy, later.  Which rules a subject needs is
+looked up, never searched.  A rule that raises is itself a finding, and costs nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.finding import Blame, Finding
+from mcp_tap.core.spec import NAME_PARAM
+from mcp_tap.rules import catalogue
+from mcp_tap.rules.base import Hit, Hits, Rule
+from mcp_tap.rules.precedence import beaten
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Band, Flow
+    from mcp_tap.core.facts.message import Message
+
+MOST_ONCE: Final = 65_536
+MOST_HITS: Final = 200
+"""Findings of one rule on one subject: a hostile message cannot bury the rest."""
+LONGEST_MESSAGE: Final = 400
+
+Step: TypeAlias = tuple[str, str | None, Any]
+"""A trigger's event, its method or kind, and the subject."""
+Found: TypeAlias = tuple[Rule, Hit]
+
+_NOTHING: Final[tuple[Rule, ...]] = ()
+
+
+class Engine:
+    """Judges the subjects of one run."""
+
+    def __init__(self, rules: Sequence[Rule] | None = None) -> None:
+        """Judge by `rules`; by all of them where none are given."""
+        self._rules = catalogue.RULES if rules is None else tuple(rules)
+        self._tables: dict[tuple[bool, Band], dict[str, dict[str | None, tuple[Rule, ...]]]] = {}
+        self._once: Bounded[Any, bool] = Bounded(MOST_ONCE, float("inf"))
+        self._raised: set[str] = set()
+
+    def judge(self, flow: Flow, message: Message | None, steps: Iterable[Step]) -> list[Finding]:
+        """Run what applies.
+
+        Args:
+            flow: the exchange.
+            message: what happened in it, whose findings these are; None for the exchange itself.
+            steps: the subjects, with their triggers.
+
+        Returns:
+            Findings, those of a lower id first.
+        """
+        table = self._table(flow)
+        found: list[Found] = []
+        late: list[tuple[Rule, Any]] = []
+        for event, word, subject in steps:
+            rules = table.get(event)
+            if rules is None:
+                continue
+            applying = rules.get(word)
+            if applying is None:
+                applying = rules[None]
+            for rule in applying:
+                if rule.consequence or rule.last_resort:
+                    late.append((rule, subject))
+                    continue
+                try:
+                    hits = rule.judge(subject)
+                    if hits is not None:
+                        _gather(found, rule, hits)
+                except Exception as error:  # noqa: BLE001 (a top door: a rule of ours failed)
+                    self._failed(found, rule, error)
+        if late:
+            self._late(found, late, message)
+        return self._findings(flow, message, found) if found else []
+
+    def _late(
+        self, found: list[Found], late: list[tuple[Rule, Any]], message: Message | None
+    ) -> None:
+        if message is not None and found:
+            message.fired = {rule.id for rule, _ in found}
+        for rule, subject in late:
+            if rule.last_resort and any(r.severity != "note" for r, _ in found):
+                continue
+            try:
+                hits = rule.judge(subject)
+                if hits is not None:
+                    _gather(found, rule, hits)
+            except Exception as error:  # noqa: BLE001 (a top door: a rule of ours failed)
+                self._failed(found, rule, error)
+
+    def _table(self, flow: Flow) -> dict[str, dict[str | None, tuple[Rule, ...]]]:
+        key = (flow.http, flow.band)
+        table = self._tables.get(key)
+        if table is None:
+            transport = "http" if flow.http else "stdio"
+            table = self._tables[key] = _build(
+                [r for r in self._rules if transport in r.transports and flow.band in r.versions]
+            )
+        return table
+
+    def _failed(self, found: list[Found], rule: Rule, error: Exception) -> None:
+        tap = catalogue.BY_ID.get("TAP-001")
+        if tap is None or rule.id in self._raised:
+            return
+        self._raised.add(rule.id)
+        words = f"the tap's own rule {rule.id} {rule.name} failed: {type(error).__name__}"
+        found.append((tap, Hit(words, spot=rule.id)))
+
+    def _findings(self, flow: Flow, message: Message | None, found: list[Found]) -> list[Finding]:
+        lost = beaten([(rule.id, hit.path, _spot(hit)) for rule, hit in found])
+        kept = [pair for index, pair in enumerate(found) if index not in lost]
+        kept.sort(key=_order)
+        fired = {rule.id for rule, _ in kept}
+        if message is not None:
+            message.fired = fired
+        return [
+            self._finding(flow, message, rule, hit)
+            for rule, hit in kept
+            if hit.once is None or self._first(flow, rule, hit)
+        ]
+
+    def _first(self, flow: Flow, rule: Rule, hit: Hit) -> bool:
+        once = hit.once
+        per_client = once == "client" or (type(once) is tuple and once[:1] == ("client",))
+        key = (rule.id, flow.seen.number if per_client else None, once)
+        if self._once.get(key):
+            return False
+        self._once.put(key, True, 0.0)
+        return True
+
+    def _finding(self, flow: Flow, message: Message | None, rule: Rule, hit: Hit) -> Finding:
+        about = hit.about or message
+        where = about.flow if about is not None else flow
+        exchange, call, round_ = where.exchange, where.call, where.round
+        return Finding(
+            rule=rule.id,
+            name=rule.name,
+            severity=hit.severity or rule.severity,
+            level=rule.level,
+            blame=hit.blame or _blame(rule, about),
+            message=hit.message[:LONGEST_MESSAGE],
+            seq=about.seq if about is not None else (exchange.request_seq or 0),
+            t=about.t if about is not None else exchange.t,
+            call=call.number if call is not None else None,
+            round=round_.number if round_ is not None else None,
+            exchange=exchange.number,
+            path=hit.path,
+            server=call.server if call is not None else None,
+            method=_method(about, flow),
+            target=call.name if call is not None else _target(about),
+            spot=_spot(hit),
+        )
+
+
+def _build(rules: Sequence[Rule]) -> dict[str, dict[str | None, tuple[Rule, ...]]]:
+    table: dict[str, dict[str | None, tuple[Rule, ...]]] = {}
+    for rule in rules:
+        for trigger in rule.on:
+            event, _, word = trigger.partition(" ")
+            words = table.setdefault(event, {None: _NOTHING})
+            words[word or None] = (*words.get(word or None, _NOTHING), rule)
+    for words in table.values():
+        for word in words:
+            if word is not None:
+                words[word] += words[None]
+    return table
+
+
+def _gather(found: list[Found], rule: Rule, hits: Hits) -> None:
+    if type(hits) is Hit:
+        found.append((rule, hits))
+        return
+    for count, hit in enumerate(hits):  # type: ignore[arg-type]
+        if count >= MOST_HITS:
+            return
+        found.append((rule, hit))
+
+
+def _order(pair: Found) -> tuple[str, str]:
+    return pair[0].id, pair[1].path
+
+
+def _spot(hit: Hit) -> str:
+    if hit.spot is not None:
+        return hit.spot
+    last = hit.path.rsplit("/", 1)[-1]
+    return last.replace("~1", "/").replace("~0", "~")
+
+
+def _blame(rule: Rule, about: Message | None) -> Blame:
+    if rule.blames != "sender":
+        return rule.blames
+    return about.sender if about is not None else "unknown"
+
+
+def _method(about: Message | None, flow: Flow) -> str | None:
+    if about is not None and about.method is not None:
+        return about.method
+    return flow.exchange.method
+
+
+def _target(about: Message | None) -> str | None:
+    if about is None or about.method is None:
+        return None
+    name = about.params.get(NAME_PARAM.get(about.method, ""))
+    return name if type(name) is str else None

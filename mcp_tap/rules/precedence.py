@@ -1,0 +1,95 @@
+"""Which findings stand for which others: of one fault only the most telling is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+Scope: TypeAlias = Literal["message", "ask", "field"]
+"""How near two findings must be: in one message, about one ask or answer, or about one field."""
+
+
+class Order(Struct, frozen=True):
+    """`winners` are reported, `losers` beside them are not."""
+
+    winners: tuple[str, ...]
+    losers: tuple[str, ...]
+    scope: Scope
+
+
+ORDERS: Final = (
+    Order(("MRTR-008",), ("RPC-010",), "message"),
+    Order(("MRTR-003",), ("MRTR-002", "MRTR-006"), "message"),
+    Order(("MRTR-025",), ("MRTR-024", "MRTR-026"), "message"),
+    Order(("MRTR-028",), ("MRTR-027", "ELIC-031"), "ask"),
+    Order(("MRTR-027",), ("ELIC-031",), "ask"),
+    Order(("MRTR-007",), ("ELIC-010", "ELIC-011", "SAMP-001"), "ask"),
+    Order(("ELIC-005",), ("ELIC-003",), "ask"),
+    Order(("ELIC-021",), ("ELIC-017",), "field"),
+    Order(("ELIC-028",), ("ELIC-020", "ELIC-021"), "field"),
+    Order(("ELIC-019", "ELIC-020"), ("ELIC-037",), "field"),
+    Order(("ELIC-044", "ELIC-045"), ("ELIC-037", "ELIC-041"), "field"),
+    Order(("ELIC-035",), ("ELIC-036",), "ask"),
+    Order(("SEC-017", "ELIC-049"), ("ELIC-050",), "ask"),
+    Order(("SEC-010",), ("SEC-011",), "field"),
+    Order(("SEC-015",), ("SEC-014",), "ask"),
+    Order(("SEC-001", "SEC-002"), ("SEC-003",), "ask"),
+    Order(("HDR-007", "HDR-008"), ("HDR-006",), "message"),
+    Order(("TASK-001",), ("RPC-011",), "message"),
+    Order(("META-001",), ("META-002",), "message"),
+)
+"""The catalogue's precedence.  A finding is about a field where its path ends in one."""
+
+_LOSERS: Final[dict[str, list[Order]]] = {}
+for _order in ORDERS:
+    for _loser in _order.losers:
+        _LOSERS.setdefault(_loser, []).append(_order)
+
+
+def beaten(found: Sequence[tuple[str, str, str]]) -> set[int]:
+    """Say which of the findings of one message are not reported.
+
+    Args:
+        found: rule id, path and spot of each.
+
+    Returns:
+        Their positions.
+    """
+    ids = {identity for identity, _, _ in found}
+    return {
+        index
+        for index, (identity, path, spot) in enumerate(found)
+        for order in _LOSERS.get(identity, ())
+        if not ids.isdisjoint(order.winners)
+        and any(
+            winner in order.winners and _near(order.scope, (path, spot), (other, place))
+            for winner, other, place in found
+        )
+    }
+
+
+def _near(scope: Scope, one: tuple[str, str], other: tuple[str, str]) -> bool:
+    if scope == "message":
+        return True
+    if _ask(one[0]) != _ask(other[0]):
+        return False
+    return scope == "ask" or _field(*one) == _field(*other)
+
+
+def _ask(path: str) -> str:
+    """Cut a path down to the ask or answer it is in; pushed ones are the whole message."""
+    steps = path.split("/", 4)
+    if len(steps) > 3 and steps[2] in ("inputRequests", "inputResponses"):
+        return "/".join(steps[:4])
+    return ""
+
+
+def _field(path: str, spot: str) -> str:
+    """Name the field a path is in, or else its spot."""
+    for mark in ("/requestedSchema/properties/", "/content/"):
+        _, found, rest = path.partition(mark)
+        if found:
+            return rest.split("/", 1)[0]
+    return spot
