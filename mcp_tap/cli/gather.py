@@ -16,6 +16,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord, Payload
 from mcp_tap.pipeline.spine import Pipeline
@@ -120,11 +121,13 @@ def gather(
         if shelf is not None:
             shelf.keep(record)
         for change in pipeline.feed(record):
-            line.join(change)
+            if not isinstance(change, Finding):  # its call holds it
+                line.join(change)
         if len(line.waiting) >= line.look:
             yield from line.leave()
     for change in pipeline.finish():
-        line.join(change)
+        if not isinstance(change, Finding):
+            line.join(change)
     yield from (line.waiting[place] for place in sorted(line.waiting))
 
 

@@ -16,6 +16,7 @@ from mcp_tap.capture.file import being_written
 from mcp_tap.cli import streams
 from mcp_tap.cli.common import Output, TapCommand, output
 from mcp_tap.core import clock
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import Header
 from mcp_tap.errors import UsageError
@@ -138,16 +139,21 @@ class Following:
     def _poll(self, view: View) -> bool:
         records = self.tail.poll()
         changes: dict[tuple[str, int], Change] = {}
+        found: list[Change] = []
         for record in records:
             if isinstance(record, Header):
                 self._begin(record, view)
                 changes.clear()
+                found.clear()
             self.records += 1
             for change in self._pipeline.feed(record):
-                changes[type(change).__name__, change.number] = change
+                if isinstance(change, Finding):
+                    found.append(change)
+                else:
+                    changes[type(change).__name__, change.number] = change
             self._now = record.t
         if records:
-            view.update(list(changes.values()), self._clock())
+            view.update([*changes.values(), *found], self._clock())
         return bool(records) or self.tail.behind
 
     def _begin(self, header: Header, view: View) -> None:

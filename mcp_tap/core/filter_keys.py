@@ -20,6 +20,7 @@ from msgspec import Struct
 from mcp_tap.core import filter_tests as tests
 from mcp_tap.core.clock import after
 from mcp_tap.core.filter_tests import Form, Test, Value
+from mcp_tap.core.finding import Blame, Finding, Severity
 from mcp_tap.core.model import AskKind, Call, Exchange, Outcome
 from mcp_tap.core.records import Sender
 from mcp_tap.core.wire import dumps
@@ -131,6 +132,14 @@ def _conns(subject: Subject, _: Scope) -> list[int]:
     if isinstance(subject, Exchange):
         return [subject.conn]
     return [r.conn for r in subject.rounds]
+
+
+def _of_findings(get: Callable[[Finding], Any]) -> Callable[[Subject, Scope], Iterable[Any]]:
+    return lambda subject, _: [get(finding) for finding in subject.findings]
+
+
+def _rules(subject: Subject, _: Scope) -> list[str]:
+    return [word for finding in subject.findings for word in (finding.rule, finding.name)]
 
 
 def _took(subject: Subject, _: Scope) -> list[float]:
@@ -280,6 +289,27 @@ KEYS: Final = {
             says="what it is",
             get=_kinds,
             test=_one_of(*_KINDS),
+        ),
+        Key(
+            name="rule",
+            takes="RULE",
+            says="id or name of a rule that found something in it: MRTR-016, SEC-*",
+            get=_rules,
+            test=tests.text,
+        ),
+        Key(
+            name="sev",
+            takes=",".join(get_args(Severity)),
+            says="how bad what rules found in it is",
+            get=_of_findings(lambda f: f.severity),
+            test=_one_of(*get_args(Severity)),
+        ),
+        Key(
+            name="blame",
+            takes=",".join(get_args(Blame)),
+            says="whose fault something found in it is",
+            get=_of_findings(lambda f: f.blame),
+            test=_one_of(*get_args(Blame)),
         ),
         Key(
             name="at",

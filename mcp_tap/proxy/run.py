@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol
 from mcp_tap import __version__
 from mcp_tap.capture.store import run_id_for
 from mcp_tap.capture.writer import CaptureWriter
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import FORMAT, Footer, Header
 from mcp_tap.core.redact import Redactor
@@ -42,7 +43,7 @@ class Feed(Protocol):
     def start(self, header: Header) -> None:
         """Take the run's header."""
 
-    def update(self, changes: Sequence[Call | Exchange], now: float) -> None:
+    def update(self, changes: Sequence[Call | Exchange | Finding], now: float) -> None:
         """Take what changed."""
 
     def notice(self, text: str) -> None:

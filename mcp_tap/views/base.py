@@ -11,10 +11,15 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 
-Change: TypeAlias = Call | Exchange
+Subject: TypeAlias = Call | Exchange
+"""What a list shows in a row."""
+
+Change: TypeAlias = Subject | Finding
+"""What a view is told of: a finding after the call or exchange it is about."""
 
 
 class Stats(Struct, frozen=True, kw_only=True):

@@ -12,15 +12,16 @@ import os
 import shutil
 import signal
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final, TextIO
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import Header
 from mcp_tap.core.text import width
-from mcp_tap.views.base import Change, Stats
+from mcp_tap.views.base import Change, Stats, Subject
 from mcp_tap.views.console_draw import Line, screen
 from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.keys import Keys
@@ -68,7 +69,8 @@ class ConsoleView:
         self.stats = stats
         self._state = ConsoleState(ASCII if ascii else LINES)
         self._lock = threading.Lock()
-        self._inbox: OrderedDict[tuple[str, int], Change] = OrderedDict()
+        self._inbox: OrderedDict[tuple[str, int], Subject] = OrderedDict()
+        self._found: deque[Finding] = deque(maxlen=_MOST_WAITING)
         self._begun: Header | None = None
         self._notices: list[str] = []
         self._now = 0.0
@@ -84,6 +86,7 @@ class ConsoleView:
         with self._lock:
             self._begun = header
             self._inbox.clear()
+            self._found.clear()
             self._ended = False
             self._now, self._heard = 0.0, monotonic()
         if self._thread is None:
@@ -94,7 +97,10 @@ class ConsoleView:
         """Leave what has changed for the drawing thread."""
         with self._lock:
             for change in changes:
-                self._inbox[type(change).__name__, change.number] = change
+                if isinstance(change, Finding):
+                    self._found.append(change)
+                else:
+                    self._inbox[type(change).__name__, change.number] = change
             while len(self._inbox) > _MOST_WAITING:
                 self._inbox.popitem(last=False)
             self._now, self._heard = now, monotonic()
@@ -150,12 +156,14 @@ class ConsoleView:
         with self._lock:
             changes = list(self._inbox.values())
             self._inbox.clear()
+            found = list(self._found)
+            self._found.clear()
             begun, self._begun = self._begun, None
             notices, self._notices = self._notices, []
             ended, now, heard = self._ended, self._now, self._heard
         if begun is not None:
             state.begin(begun, Look(glyphs=state.glyphs, start=local_start(begun.started)))
-        state.take(changes)
+        state.take(changes, found)
         state.notices.extend(notices)
         turned = ended != state.ended
         state.ended = ended
@@ -163,7 +171,7 @@ class ConsoleView:
             state.now = now if ended else now + monotonic() - heard
         stats = self.stats() if self.stats else None
         counted, state.stats = stats != state.stats, stats
-        return bool(changes or begun or notices or turned or counted)
+        return bool(changes or found or begun or notices or turned or counted)
 
     def _press(self, key: str) -> None:
         effect = self._state.press(key)

@@ -11,8 +11,9 @@ from typing import Final
 from mcp_tap.core.filters import help_text
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.text import plural, safe, size, width
-from mcp_tap.views.base import Change
+from mcp_tap.views.base import Subject
 from mcp_tap.views.console_state import ConsoleState
+from mcp_tap.views.found import counted, finding_row, finding_rows
 from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
 from mcp_tap.views.look import Row, fit
 from mcp_tap.views.timeline import HEADING, call_row, exchange_row
@@ -20,6 +21,9 @@ from mcp_tap.views.words import exchange_why
 
 WIDE: Final = 120
 _LIST: Final = 80
+MOST_FOUND: Final = 3
+"""Findings shown below the calls, the newest last; one on a screen below `LOW` lines."""
+LOW: Final = 20
 _KEYS: Final = (
     ("esc", "clear", 2), ("/", "filter", 3), ("enter", "open", 4), ("y", "copy", 6),
     ("space", "pause", 5), ("?", "help", 1), ("q", "quit", 0),
@@ -50,7 +54,7 @@ def screen(state: ConsoleState, columns: int, lines: int) -> list[Row]:
     """Draw the whole screen: `lines` rows of `columns` cells."""
     more = state.look.glyphs.more
     top: list[Row] = [_header(state, columns)]
-    bottom = list(_bottom(state, columns))
+    bottom = list(_bottom(state, columns, lines))
     room = max(1, lines - len(top) - len(bottom))
     if state.help:
         body = _scrolled(state, _help(), room)
@@ -118,6 +122,10 @@ def _facts(state: ConsoleState, *, wide: bool) -> Row:
             row.append((", ended", ""))
         if stats.lost:
             row.append((f"  {stats.lost} LOST", "bad"))
+    if errors := state.found["error"]:
+        row.append((f"  E{errors}", "bad"))
+    if warnings := state.found["warning"]:
+        row.append((f"  W{warnings}", "wait"))
     if state.paused:
         row.append(("  PAUSED", "wait"))
     elif wide and state.selected is None and not state.ended:
@@ -125,15 +133,16 @@ def _facts(state: ConsoleState, *, wide: bool) -> Row:
     return row
 
 
-def _bottom(state: ConsoleState, columns: int) -> Iterator[Row]:
+def _bottom(state: ConsoleState, columns: int, lines: int) -> Iterator[Row]:
+    most = MOST_FOUND if lines >= LOW else 1
+    found = [finding for finding in state.findings if finding.severity != "note"][-most:]
+    if found and not state.help:
+        yield _rule(state, columns)
+        for finding in found:
+            yield finding_row(finding)
     for notice in state.notices:
         yield [("! ", "bad"), (safe(notice), "")]
-    rule = state.look.glyphs.rule
-    if columns >= WIDE and not state.help:
-        cross = state.look.glyphs.cross
-        yield [(rule * _LIST + cross + rule * (columns - _LIST - 1), "dim")]
-    else:
-        yield [(rule * columns, "dim")]
+    yield _rule(state, columns, cross=not found)
     if state.message:
         yield [(safe(state.message), "wait")]
     if state.typing is not None:
@@ -143,6 +152,14 @@ def _bottom(state: ConsoleState, columns: int) -> Iterator[Row]:
     if state.filter:
         row.append((f"{safe(str(state.filter))}  {_counts(state)}   ", "wait"))
     yield [*row, *_hints(state, columns - sum(width(text) for text, _ in row))]
+
+
+def _rule(state: ConsoleState, columns: int, *, cross: bool = True) -> Row:
+    rule = state.look.glyphs.rule
+    if columns >= WIDE and not state.help and cross:
+        row = rule * _LIST + state.look.glyphs.cross + rule * (columns - _LIST - 1)
+        return [(row, "dim")]
+    return [(rule * columns, "dim")]
 
 
 def _counts(state: ConsoleState) -> str:
@@ -217,10 +234,11 @@ def _list(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
         yield line
 
 
-def _row(state: ConsoleState, change: Change, extra: int, marker: str) -> Row:
+def _row(state: ConsoleState, change: Subject, extra: int, marker: str) -> Row:
     if isinstance(change, Call):
-        return call_row(change, state.look, now=state.now, extra=extra, marker=marker)
-    row = exchange_row(change, state.look, now=state.now, extra=extra)
+        row = call_row(change, state.look, now=state.now, extra=extra, marker=marker)
+        return [*row, *counted(change.findings)]
+    row = exchange_row(change, state.look, now=state.now, extra=extra) + counted(change.findings)
     return [row[0], (marker.rjust(6) + " ", ""), *row[2:]] if marker else row
 
 
@@ -266,6 +284,8 @@ def _messages(state: ConsoleState, cells: int) -> Iterator[Row]:
     if isinstance(chosen, Call):
         yield [(" ", ""), *heading(chosen, now=state.now)]
         for row in lane_rows(chosen, state.look, now=state.now, cells=cells):
+            yield fit(row, cells, more)
+        for row in finding_rows(chosen.findings, " "):
             yield fit(row, cells, more)
     elif chosen is not None:
         for row in _exchange(chosen):

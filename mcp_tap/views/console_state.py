@@ -6,20 +6,22 @@ exchanges outside of calls the newest that failed and the newest that did not.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable
 from typing import Final, Literal
 
 from mcp_tap.core.filters import Filter, Scope, parse
+from mcp_tap.core.finding import Finding, Severity
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 from mcp_tap.errors import UsageError
-from mcp_tap.views.base import Change, Stats
+from mcp_tap.views.base import Stats, Subject
 from mcp_tap.views.listing import listed
 from mcp_tap.views.look import ASCII, Glyphs, Look
 
 MOST: Final = 2000
 MOST_EXCHANGES: Final = 200
+MOST_FINDINGS: Final = 500
 
 Effect = Literal["quit", "copy"]
 """What a key asks of the world outside of this file."""
@@ -53,10 +55,14 @@ class ConsoleState:
         self._failed: OrderedDict[int, Exchange] = OrderedDict()
         self._others: OrderedDict[int, Exchange] = OrderedDict()
         """Exchanges that did not fail: listed when a filter speaks of them."""
-        self._frozen: list[Change] | None = None
+        self._frozen: list[Subject] | None = None
         self._passed: dict[int, bool] = {}
-        self._rows: list[Change] | None = None
+        self._rows: list[Subject] | None = None
         """What the list shows, until something changes."""
+        self.findings: deque[Finding] = deque(maxlen=MOST_FINDINGS)
+        """The newest findings, oldest first."""
+        self.found: Counter[Severity] = Counter()
+        """All findings, by severity."""
         self.forgotten = 0
         """Calls that were dropped to stay within bounds."""
 
@@ -67,12 +73,17 @@ class ConsoleState:
         self._failed.clear()
         self._others.clear()
         self._passed.clear()
+        self.findings.clear()
+        self.found.clear()
         self._rows = self._frozen = self.selected = None
         self.forgotten, self.ended = 0, False
 
-    def take(self, changes: Iterable[Change]) -> None:
-        """Take what has changed."""
+    def take(self, changes: Iterable[Subject], findings: Iterable[Finding] = ()) -> None:
+        """Take what has changed, and what was found."""
         self._rows = None
+        for finding in findings:
+            self.found[finding.severity] += 1
+            self.findings.append(finding)
         for change in changes:
             if isinstance(change, Call):
                 self._calls[change.number] = change
@@ -109,18 +120,18 @@ class ConsoleState:
         """Tell whether something on the screen goes on, so that its time has to be drawn anew."""
         return not self.ended and any(call.end is None for call in self._calls.values())
 
-    def rows(self) -> list[Change]:
+    def rows(self) -> list[Subject]:
         """Give what the list shows, oldest first."""
         if self._frozen is not None:
             return self._frozen
         if self._rows is None:
             exchanges = (*self._failed.values(), *self._others.values())
             listed_ = (e for e in exchanges if listed(e, self.filter))
-            everything: list[Change] = [*self._calls.values(), *listed_]
+            everything: list[Subject] = [*self._calls.values(), *listed_]
             self._rows = sorted((c for c in everything if self._passes(c)), key=place)
         return self._rows
 
-    def _passes(self, change: Change) -> bool:
+    def _passes(self, change: Subject) -> bool:
         if not self.filter:
             return True
         if isinstance(change, Call) and change.end is not None:
@@ -131,7 +142,7 @@ class ConsoleState:
             return known
         return self.filter.matches(change, Scope(start=self.look.start))
 
-    def position(self, rows: list[Change]) -> int:
+    def position(self, rows: list[Subject]) -> int:
         """Find the selected row; -1 where there is none."""
         if self.selected is None or not rows:
             return len(rows) - 1
@@ -140,7 +151,7 @@ class ConsoleState:
                 return n
         return len(rows) - 1
 
-    def chosen(self) -> Change | None:
+    def chosen(self) -> Subject | None:
         """Give what is selected."""
         rows = self.rows()
         return rows[self.position(rows)] if rows else None
@@ -230,6 +241,6 @@ class ConsoleState:
         self.scroll = 0
 
 
-def place(change: Change) -> tuple[float, int]:
+def place(change: Subject) -> tuple[float, int]:
     """Give what rows are ordered by."""
     return change.t, change.number

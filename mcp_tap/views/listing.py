@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mcp_tap.core.filters import Filter
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord
 from mcp_tap.views.bodies import record_rows
+from mcp_tap.views.found import counted, finding_rows
 from mcp_tap.views.look import Look, Row
 from mcp_tap.views.timeline import (
     INDENT,
@@ -37,7 +39,11 @@ def listed(exchange: Exchange, filter_: Filter, *, asked: bool = False) -> bool:
     """
     if exchange.call is not None:
         return False
-    return exchange.outcome == "error" or asked or filter_.uses("kind", "status", "text")
+    if exchange.outcome == "error" or asked:
+        return True
+    if any(finding.severity != "note" for finding in exchange.findings):
+        return True
+    return filter_.uses("kind", "status", "text")
 
 
 def call_rows(
@@ -59,8 +65,9 @@ def call_rows(
         records: its records, for the depths that show them.
         cells: width to which arguments and results are cut.
     """
-    yield [*call_row(call, look, now=now, extra=None), *aside(call, now)]
+    yield [*call_row(call, look, now=now, extra=None), *counted(call.findings), *aside(call, now)]
     yield from fault_rows(call)
+    yield from finding_rows(_told(call.findings, depth), INDENT)
     if depth >= ROUNDS:
         for round_ in call.rounds:
             yield round_row(round_, look, call.era)
@@ -75,6 +82,11 @@ def call_rows(
                     yield row
     if depth >= BODIES:
         yield from record_rows(records, look, raw=depth >= BYTES)
+
+
+def _told(findings: list[Finding], depth: int) -> list[Finding]:
+    """Leave notes out where only calls are listed."""
+    return [f for f in findings if depth >= ROUNDS or f.severity != "note"]
 
 
 def aside(call: Call, now: float | None = None) -> Row:
@@ -96,7 +108,8 @@ def exchange_rows(
     records: Iterable[AnyRecord] = (),
 ) -> Iterator[Row]:
     """Print an exchange that belongs to no call."""
-    yield exchange_row(exchange, look, now=now, extra=None)
+    yield [*exchange_row(exchange, look, now=now, extra=None), *counted(exchange.findings)]
+    yield from finding_rows(_told(exchange.findings, depth), INDENT)
     if why := exchange_why(exchange):
         sign, style = ("/ ", "dim") if exchange.outcome == "cancelled" else ("x ", "bad")
         yield [(f"{INDENT}{sign}", style), (why, "")]

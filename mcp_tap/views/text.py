@@ -15,10 +15,12 @@ from typing import Final, TextIO
 
 from mcp_tap.core.clock import here, read
 from mcp_tap.core.filters import Filter, Scope, parse
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 from mcp_tap.core.text import safe
 from mcp_tap.views.base import Change
+from mcp_tap.views.found import counted, finding_row
 from mcp_tap.views.listing import aside, exchange_rows, listed
 from mcp_tap.views.look import ASCII, LINES, Look, Row
 from mcp_tap.views.paint import Painter
@@ -48,6 +50,9 @@ class Teller:
 
     def rows(self, change: Change, now: float) -> Iterator[Row]:
         """Give the rows that are to be said now."""
+        if isinstance(change, Finding):
+            yield finding_row(change)
+            return
         key = (type(change).__name__, change.number)
         if key in self._ended or not self._filter.matches(change, Scope(start=self.look.start)):
             return
@@ -83,7 +88,8 @@ class Teller:
                     yield [(front, "dim"), (first[15:], style), words]
 
     def _last(self, call: Call, now: float) -> Iterator[Row]:
-        yield [*call_row(call, self.look, now=now, extra=None, at=call.end), *aside(call)]
+        row = call_row(call, self.look, now=now, extra=None, at=call.end)
+        yield [*row, *counted(call.findings), *aside(call)]
         yield from fault_rows(call)
 
     def _end(self, key: tuple[str, int]) -> None:

@@ -1,0 +1,49 @@
+from mcp_tap.core.finding import Finding
+from mcp_tap.views.found import counted, finding_row, finding_rows, place_words
+from mcp_tap.views.look import text_of
+
+
+def finding(**changes: object) -> Finding:
+    facts: dict[str, object] = {
+        "rule": "MRTR-016",
+        "name": "retry-state-modified",
+        "severity": "error",
+        "level": "must",
+        "blame": "client",
+        "message": "client echoed another requestState",
+        "seq": 7,
+        "t": 1.5,
+        "call": 16,
+        "round": 3,
+        "exchange": 4,
+    }
+    return Finding(**{**facts, **changes})  # type: ignore[arg-type]
+
+
+def test_row_says_severity_rule_place_blame_and_what_happened():
+    text = text_of(finding_row(finding()))
+    assert text == (
+        "E MRTR-016 retry-state-modified    #16 r3  client  client echoed another requestState"
+    )
+
+
+def test_escapes_from_the_wire_are_made_harmless():
+    assert "\x1b" not in text_of(finding_row(finding(message="asked \x1b[31mred")))
+
+
+def test_finding_outside_of_calls_names_its_exchange_or_the_run():
+    assert place_words(finding(call=None, round=None)) == "exchange 4"
+    assert place_words(finding(call=None, round=None, exchange=None)) == "the run"
+
+
+def test_counts_leave_notes_out():
+    found = [finding(), finding(severity="note"), finding(severity="warning"), finding()]
+    assert text_of(counted(found)) == " E2 W1"
+    assert counted([finding(severity="note")]) == []
+
+
+def test_below_its_call_a_finding_names_the_round_only():
+    (row,) = finding_rows([finding()], "  ")
+    assert text_of(row) == (
+        "  E MRTR-016 retry-state-modified  r3  client  client echoed another requestState"
+    )
