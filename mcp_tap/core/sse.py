@@ -25,13 +25,16 @@ _BOM = b"\xef\xbb\xbf"
 _FIELDS = {b"id": "id", b"event": "event", b"retry": "retry"}
 
 _MESSAGE = Sse(event="message")
-_USUAL = (
-    (b"event: message\r\ndata: ", b"\r\n\r\n", _MESSAGE),
-    (b"event: message\ndata: ", b"\n\n", _MESSAGE),
-    (b"data: ", b"\n\n", None),
-    (b"data: ", b"\r\n\r\n", None),
+_USUAL = tuple(
+    (start, end, fields, slice(len(start), -len(end)))
+    for start, end, fields in (
+        (b"event: message\r\ndata: ", b"\r\n\r\n", _MESSAGE),
+        (b"event: message\ndata: ", b"\n\n", _MESSAGE),
+        (b"data: ", b"\n\n", None),
+        (b"data: ", b"\r\n\r\n", None),
+    )
 )
-"""How an event begins and ends, and its fields."""
+"""How an event begins and ends, its fields, and where its data is; no two fit one event."""
 
 
 class SseBlock(Struct, frozen=True, kw_only=True):
@@ -50,17 +53,21 @@ class SseBlock(Struct, frozen=True, kw_only=True):
 class SseParser:
     """Turn chunks of an event stream into blocks."""
 
+    # How a stream begins; on the class, since most of it stays so for most streams.
+    _skip_lf = False
+    _first_line = True
+    _line_size = 0
+    _flowing = False
+    _dropping = False
+    _open = False
+    _data: Collector | None = None
+    _form = _USUAL[1]
+    """What the events of this stream looked like so far."""
+
     def __init__(self, limit: int) -> None:
         """Keep the data of a block whole up to `limit` bytes."""
         self._limit = limit
-        self._skip_lf = False
-        self._first_line = True
         self._line: list[bytes] = []
-        self._line_size = 0
-        self._flowing = False
-        self._dropping = False
-        self._open = False
-        self._data: Collector | None = None
         self._fields: dict[str, str] = {}
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
@@ -101,14 +108,20 @@ class SseParser:
         """
         if self._open or self._line_size or self._skip_lf:
             return None
-        for start, end, fields in _USUAL:
-            if chunk.startswith(start) and chunk.endswith(end):
-                data = chunk[len(start) : -len(end)]
-                if b"\n" in data or b"\r" in data or len(data) > self._limit:
-                    return None
-                self._first_line = False
-                return data, fields
-        return None
+        start, end, fields, within = self._form
+        if not (chunk.startswith(start) and chunk.endswith(end)):
+            for form in _USUAL:
+                start, end, fields, within = form
+                if chunk.startswith(start) and chunk.endswith(end):
+                    self._form = form
+                    break
+            else:
+                return None
+        data = chunk[within]
+        if b"\n" in data or b"\r" in data or len(data) > self._limit:
+            return None
+        self._first_line = False
+        return data, fields
 
     def _keep(self, piece: bytes) -> None:
         """Keep the start of a line whose end has not come yet."""

@@ -85,9 +85,14 @@ def carrier(payload: bytes) -> tuple[Carrier, Json]:
 
 def spliced(payload: bytes) -> Json:
     """Parse a payload that `carrier()` would put into `body`; `UNPARSED` for any other."""
-    if not payload or len(payload) > LARGE or payload[0] != _OPEN or payload[-1] != _CLOSE:
-        return UNPARSED
     if b"\n" in payload or b"\r" in payload:
+        return UNPARSED
+    return spliced_line(payload)
+
+
+def spliced_line(payload: bytes) -> Json:
+    """Parse like `spliced()` what is known to have no line break."""
+    if not payload or len(payload) > LARGE or payload[0] != _OPEN or payload[-1] != _CLOSE:
         return UNPARSED
     try:
         return _json.decode(payload)

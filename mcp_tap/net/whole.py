@@ -29,9 +29,11 @@ class Whole(Generic[Line]):
 
     def learn(self, data: bytes, head: Head[Line]) -> None:
         """Remember a head that was just parsed from the beginning of `data`."""
+        if head.length is None or head.fields.chunked:
+            return
         end = data.find(b"\r\n\r\n", 0, _MOST_HEAD)
         start, stop = _length(data, end)
-        if stop < 0 or data[start:stop] != head.length or head.fields.chunked:
+        if stop < 0 or data[start:stop] != head.length:
             return
         if len(self._seen) >= _REMEMBERED:
             self._seen.clear()

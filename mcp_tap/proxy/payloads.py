@@ -12,7 +12,7 @@ from mcp_tap.core.coding import CodingError
 from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender, Sse
 from mcp_tap.core.redact import Redactor, is_rpc
 from mcp_tap.core.sse import SseBlock
-from mcp_tap.core.wire import LARGE, UNPARSED, carrier, loads, spliced
+from mcp_tap.core.wire import LARGE, UNPARSED, carrier, loads, spliced, spliced_line
 from mcp_tap.net.heads import AnyHead
 from mcp_tap.proxy.tape import Tape, Way
 
@@ -47,7 +47,7 @@ class Payloads:
             and len(payload) <= self._limit
             and not fields.content_type.startswith("text/event-stream")
         )
-        if plain and self._message(tape, t, sender, payload):
+        if plain and self._message(tape, t, sender, payload, spliced(payload)):
             return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
         way = self.begin(head, stream=sender == "server")
         self.data(tape, way, t, payload)
@@ -63,9 +63,12 @@ class Payloads:
             return
         for piece in pieces:
             usual = sse.usual(piece)
-            if usual is None or not self._message(tape, t, "server", *usual):
-                for block in sse.feed(piece):
-                    self._block(tape, way, t, block)
+            if usual is not None:
+                data, fields = usual
+                if self._message(tape, t, "server", data, spliced_line(data), sse=fields):
+                    continue
+            for block in sse.feed(piece):
+                self._block(tape, way, t, block)
         whole = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         way.bytes += len(whole)
         if way.digest is None:
@@ -96,10 +99,16 @@ class Payloads:
             way.collector.add(data)
 
     def _message(
-        self, tape: Tape, t: float, sender: Sender, payload: bytes, sse: Sse | None = None
+        self,
+        tape: Tape,
+        t: float,
+        sender: Sender,
+        payload: bytes,
+        value: Any,
+        *,
+        sse: Sse | None = None,
     ) -> bool:
         """Record a message with nothing special about it; tell whether the payload was one."""
-        value = spliced(payload)
         if not value or "jsonrpc" not in value:
             return False  # a message that does not say so is looked at more closely
         body = Raw(payload)
@@ -134,7 +143,8 @@ class Payloads:
         payload = collector.kept()
         truncated = collector.truncated
         plain = way.encoding is None and not self._redactor.touches_bodies
-        if plain and whole and not truncated and self._message(tape, t, sender, payload):
+        plain = plain and whole and not truncated
+        if plain and self._message(tape, t, sender, payload, spliced(payload)):
             return
         stopped = way.decoder is not None and way.decoder.stopped
         facts: dict[str, Any] = {}

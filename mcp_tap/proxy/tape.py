@@ -45,8 +45,8 @@ class Way:
         self.decoder: Decoder | None = None
         self.collector: Collector | None = None
         self.sse: SseParser | None = None
-        length = head.content_length()
         events = stream and self.content_type.startswith("text/event-stream")
+        length = None if events else head.content_length()
         if fields.encoding:
             self.decoder = decoder(fields.encoding, limit + 1, stream=events)
             if self.decoder is not None:
