@@ -111,13 +111,13 @@ class Desk:
             fresh.clear()
 
     def _analyse(self, until: float) -> None:
-        records, feed = self._records, self._feed
+        records, feed, show = self._records, self._feed, self._show
         while records:
             for _ in range(min(AT_ONCE, len(records))):
                 record, value = records.popleft()
                 changes = feed(record, value)
                 if changes:
-                    self._show(changes, record.t)
+                    show(changes, record.t)
             if perf_counter() > until:
                 return
 

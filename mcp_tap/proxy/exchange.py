@@ -170,7 +170,8 @@ class HttpExchange:
     def _send_on(self, connection: UpstreamConnection) -> None:
         tap = self.tap
         self._sent = now = tap.t
-        self._held = round(now - self._asked_at, 6)
+        if now > self._asked_at:
+            self._held = round(now - self._asked_at, 6)
         tape = self.tape
         head = tap.upstream_head(tape.head)
         if head is not tape.head:

@@ -83,8 +83,9 @@ class Tap:
         Read once for all that one read from a socket brings.  Not the loop's clock: uvloop's has a
         resolution of a millisecond.
         """
-        self.t = round(perf_counter() - self._started, 6)
-        return self.t
+        # As `round(.., 6)` does, in half the time.
+        self.t = t = int((perf_counter() - self._started) * 1e6 + 0.5) / 1e6
+        return t
 
     def upstream_head(self, head: Head[RequestLine]) -> Head[RequestLine]:
         """Give the head to send upstream: the client's own, where nothing is to be changed."""

@@ -25,6 +25,11 @@ def said(result: Any, *, whole: bool = True) -> Said:
     """Read the gist of a result; of one that is not `whole` nothing can be told."""
     if type(result) is not dict or not whole:
         return NOTHING
+    blocks = result.get("content")
+    if type(blocks) is list and blocks:
+        block = blocks[0]
+        if type(block) is dict and type(text := block.get("text")) is str:  # nearly all of them
+            return Said(text=text[:MOST_TEXT], more=len(blocks) - 1)
     for name, unit in _BLOCKS:
         blocks = result.get(name)
         if type(blocks) is list and blocks:
