@@ -26,6 +26,7 @@ ARROWS: dict[str, set[str]] = {
     "proxy": {"core", "addons", "answers", "capture", "errors", "net", "pipeline", "rules"},
     "views": {"core", "errors", "rules"},
     "demo": {"core", "errors"},
+    "testing": {"core", "net", "pipeline", "proxy"},
     "cli": {"*"},
     "__main__": {"cli"},
 }
