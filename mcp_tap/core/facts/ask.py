@@ -25,7 +25,7 @@ Origin: TypeAlias = Literal["input_required", "task", "pushed"]
 class Ask:
     """One thing a server asks of the client's side."""
 
-    __slots__ = ("entry", "key", "kind", "message", "method", "origin", "params", "path")
+    __slots__ = ("entry", "form", "key", "kind", "message", "method", "origin", "params", "path")
 
     def __init__(self, message: Message, key: str, entry: Any, origin: Origin, path: str) -> None:
         """Read one.
@@ -51,6 +51,8 @@ class Ask:
         self.kind: AskKind = ask_kind(method, self.params)
         """`form` also where an elicitation names no mode, or an unknown one; `other` for methods
         that are no ask."""
+        self.form: Any = None
+        """For `rules.forms`: its reading of the form, once there is one."""
 
     @property
     def flow(self) -> Flow:
