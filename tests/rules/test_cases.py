@@ -20,7 +20,7 @@ def cases():
             yield pytest.param(case, id=case["id"])
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", list(cases()))
 def test_a_case_is_judged_as_it_says(case):
     found = run_case(case)
     fired = {finding.rule for finding in found}

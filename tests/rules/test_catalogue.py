@@ -37,7 +37,7 @@ def test_the_rules_are_those_of_the_catalogue():
     assert {rule.id for rule in WIRE} == CATALOGUE.keys()
 
 
-@pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE.keys())
+@pytest.mark.parametrize("entry", list(CATALOGUE.values()), ids=list(CATALOGUE))
 def test_a_rule_is_what_the_catalogue_says(entry):
     rule = BY_ID.get(entry["id"])
     assert rule is not None, "not written yet"
