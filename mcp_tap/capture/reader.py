@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from operator import length_hint
 from pathlib import Path
@@ -126,14 +126,17 @@ class CaptureReader:
         Raises:
             CaptureError: a line cannot be read, or belongs to another run.
         """
+        return chain.from_iterable(self._batches())  # by the batch: no call of ours a record
+
+    def _batches(self) -> Iterator[Iterable[AnyRecord]]:
         try:
             yield from self._all()
         except OSError as error:
             raise unreadable(Path(self.place), error) from error
 
-    def _all(self) -> Iterator[AnyRecord]:
+    def _all(self) -> Iterator[Iterable[AnyRecord]]:
         with self._begin() as stream:
-            yield self.header
+            yield (self.header,)
             yield from self._decoded(self._whole_lines(stream), self._convert)
         for path in self.parts[1:]:
             self._lines_before += self.line
@@ -158,7 +161,9 @@ class CaptureReader:
         self.torn, self.clean = None, False
         return stream
 
-    def _decoded(self, lines: Iterator[bytes], convert: Convert | None) -> Iterator[AnyRecord]:
+    def _decoded(
+        self, lines: Iterator[bytes], convert: Convert | None
+    ) -> Iterator[Iterable[AnyRecord]]:
         """Decode many lines at once as long as nothing is out of the ordinary, then one by one."""
         account = self._account
         number = 1
@@ -171,9 +176,10 @@ class CaptureReader:
             number += len(records)
             ahead = iter(records)
             self._line, self._ahead = number, ahead
-            yield from ahead
+            yield ahead
             account.expected += len(records)
-        yield from self._one_by_one(lines, convert, number)
+        for record in self._one_by_one(lines, convert, number):
+            yield (record,)
 
     def _one_by_one(
         self, lines: Iterator[bytes], convert: Convert | None, number: int
