@@ -16,7 +16,7 @@ from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.found import counted, finding_row, finding_rows
 from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
 from mcp_tap.views.look import Row, fit
-from mcp_tap.views.timeline import HEADING, call_row, exchange_row
+from mcp_tap.views.timeline import HEADING, blame_row, call_row, exchange_row
 from mcp_tap.views.words import exchange_why
 
 WIDE: Final = 120
@@ -285,6 +285,8 @@ def _messages(state: ConsoleState, cells: int) -> Iterator[Row]:
         yield [(" ", ""), *heading(chosen, now=state.now)]
         for row in lane_rows(chosen, state.look, now=state.now, cells=cells):
             yield fit(row, cells, more)
+        if row_ := blame_row(chosen, " "):
+            yield fit(row_, cells, more)
         for row in finding_rows(chosen.findings, " "):
             yield fit(row, cells, more)
     elif chosen is not None:

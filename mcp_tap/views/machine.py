@@ -13,16 +13,20 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Ask, Call, Exchange, Fault, Round
 from mcp_tap.core.records import Header
 from mcp_tap.core.text import json_safe
+from mcp_tap.views.blame import verdict
 from mcp_tap.views.show_doc import (
     VERSION,
     AskDoc,
+    BlameDoc,
     CallDoc,
     CaptureDoc,
     ExchangeDoc,
     FaultDoc,
+    FindingDoc,
     RoundDoc,
     ShowDoc,
     StateDoc,
@@ -76,6 +80,8 @@ def call_doc(call: Call) -> CallDoc:
         client_ms=_ms(call.client_s),
         tap_ms=_ms(call.tap_s),
         fault=_fault(call.fault),
+        blame=_blame(call),
+        findings=[_finding(found) for found in call.findings],
         dropped=call.dropped,
         rounds=[_round(r) for r in call.rounds],
         other_exchanges=list(call.other_exchanges),
@@ -93,6 +99,7 @@ def exchange_doc(exchange: Exchange) -> ExchangeDoc:
         status=exchange.status,
         how=exchange.how,
         why=exchange.why,
+        findings=[_finding(found) for found in exchange.findings],
         started_ms=_ms(exchange.t),
         duration_ms=None if exchange.end is None else _ms(exchange.end - exchange.t),
     )
@@ -171,6 +178,17 @@ def _fault(fault: Fault | None) -> FaultDoc | None:
     if fault is None:
         return None
     return FaultDoc(code=fault.code, message=fault.message, sender=fault.sender)
+
+
+def _blame(call: Call) -> BlameDoc | None:
+    found = verdict(call)
+    if found is None:
+        return None
+    return BlameDoc(party=found.party, waits=found.waits, why=found.why)
+
+
+def _finding(finding: Finding) -> FindingDoc:
+    return FindingDoc(**{name: getattr(finding, name) for name in FindingDoc.__struct_fields__})
 
 
 def _ms(seconds: float) -> float:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from mcp_tap.core.finding import Blame, Level, Severity
 from mcp_tap.core.model import AskKind, CallKind, Echo, Era, Link, Outcome
 from mcp_tap.core.records import How, Sender
 
@@ -63,6 +64,40 @@ class FaultDoc(Struct, frozen=True, kw_only=True):
     """What was said."""
     sender: Sender
     """Who said so."""
+
+
+class FindingDoc(Struct, frozen=True, kw_only=True):
+    """Something a rule found; `mcp-tap rules RULE` prints the rule's page."""
+
+    rule: str
+    """Id of the rule."""
+    name: str
+    """Name of the rule."""
+    severity: Severity
+    """How bad it is."""
+    level: Level
+    """The specification's word for what was broken."""
+    blame: Blame
+    """Whose fault it is."""
+    message: str
+    """What happened."""
+    seq: int
+    """Number of the record it is about."""
+    round: int | None
+    """Round of the call; null outside of calls."""
+    path: str
+    """JSON pointer into the message; empty for the message as a whole."""
+
+
+class BlameDoc(Struct, frozen=True, kw_only=True):
+    """Whom a call that did not end well waits for, or whose fault it is."""
+
+    party: Blame
+    """`unknown` where nobody can tell."""
+    waits: bool
+    """The party is waited for; nothing has gone wrong yet."""
+    why: str
+    """In words."""
 
 
 class RoundDoc(Struct, frozen=True, kw_only=True):
@@ -140,6 +175,10 @@ class CallDoc(Struct, frozen=True, kw_only=True):
     """Time the tap itself took."""
     fault: FaultDoc | None
     """The last round's."""
+    blame: BlameDoc | None
+    """Whom it waits for, or whose fault it is; null where it ended well."""
+    findings: list[FindingDoc]
+    """What rules found in it, at most a hundred."""
     dropped: int
     """Rounds left out of `rounds`, where there were too many to keep; the first one stays."""
     rounds: list[RoundDoc]
@@ -168,6 +207,8 @@ class ExchangeDoc(Struct, frozen=True, kw_only=True):
     """How it ended; null while it has not."""
     why: str | None
     """The fault in words, where there was one."""
+    findings: list[FindingDoc]
+    """What rules found in it, at most a hundred."""
     started_ms: float
     """From the start of the run to the moment the head of its request had come."""
     duration_ms: float | None

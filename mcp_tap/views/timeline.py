@@ -10,6 +10,7 @@ from typing import Final
 
 from mcp_tap.core.model import Ask, Call, Era, Exchange, Round
 from mcp_tap.core.text import brief, cut, fingerprint, pad, plural, running, safe, took, width
+from mcp_tap.views.blame import verdict
 from mcp_tap.views.look import Look, Piece, Row
 from mcp_tap.views.words import (
     SIGNS,
@@ -208,6 +209,15 @@ def answer_row(ask: Ask) -> Row:
     return [(f"{INDENT}    > {ask_key(ask)}  ", "answer"), (answer_words(ask), "")]
 
 
+def blame_row(call: Call, indent: str = INDENT) -> Row | None:
+    """Say whose fault it is that a call did not end well; None where it did, or has not ended."""
+    if call.end is None or (found := verdict(call)) is None:
+        return None
+    if call.outcome == "unlinked" and found.party == "unknown":
+        return None  # the row that says so says why
+    return [(f"{indent}! ", "wait" if found.party == "unknown" else "bad"), (found.words, "")]
+
+
 def fault_rows(call: Call) -> Iterator[Row]:
     """Say what went wrong in a call, what cancelled it, and whom it waits for."""
     last = call.rounds[-1] if call.rounds else None
@@ -218,6 +228,8 @@ def fault_rows(call: Call) -> Iterator[Row]:
         yield [(f"{INDENT}{sign}", style), (fault_words(last.fault, last.status), "")]
     if call.kind != "stream" and (waits := awaited(call)):
         yield [(f"{INDENT}_ ", "wait"), (waits, "")]
+    if row := blame_row(call):
+        yield row
     if last is None or call.outcome not in ("unlinked", "waiting"):
         return
     first = call.rounds[0]

@@ -46,6 +46,7 @@ def test_calls_are_printed_with_rounds_where_there_are_several(capture, capsys):
         '                   result  "shipped"',
         "12:04:01     3 tools/call       exprt            x       error -32602   40ms",
         "               x -32602: Unknown tool: exprt",
+        "               ! cannot tell: the server answered -32602, and no rule says w",
         "12:04:01     4 tools/call       book             _       waiting client     ",
         "               _ waiting for the client to answer seat",
         "               r1  id 6  HTTP 200  input_required  1 ask ",
@@ -277,7 +278,7 @@ def test_lost_records_and_a_missing_footer_are_reported(tmp_path, capsys):
 
 def test_quiet_prints_only_the_calls(capture, capsys):
     out, err = show(capsys, capture, "-q", "-d0")
-    assert len(out) == 5 + 1
+    assert len(out) == 5 + 2
     assert err == ""
 
 

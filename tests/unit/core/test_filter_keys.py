@@ -103,5 +103,3 @@ def test_an_unknown_key_names_the_nearest_or_how_to_search_text():
     assert unknown_key("http", "http://x").help == 'to search for text, quote it: "http://x"'
 
 
-def test_keys_of_what_does_not_exist_yet_are_not_listed():
-    assert {"rule", "sev", "blame"}.isdisjoint(KEYS)

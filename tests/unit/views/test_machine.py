@@ -48,6 +48,8 @@ def test_a_call_is_told_with_its_rounds():
         "client_ms": 5815.0,
         "tap_ms": 0.0,
         "fault": None,
+        "blame": None,
+        "findings": [],
         "dropped": 0,
         "other_exchanges": [],
     }
@@ -146,6 +148,7 @@ def test_the_document_has_the_shape_of_the_contract():
             "status": 202,
             "how": "complete",
             "why": None,
+            "findings": [],
             "started_ms": 2000.0,
             "duration_ms": 3.0,
         }
@@ -195,5 +198,5 @@ def test_the_document_can_stand_on_one_line():
 def test_the_schema_knows_every_part():
     assert set(machine.schema()["$defs"]) == {
         "ShowDoc", "CaptureDoc", "TornDoc", "CallDoc", "RoundDoc", "StateDoc", "AskDoc",
-        "FaultDoc", "ExchangeDoc",
+        "FaultDoc", "ExchangeDoc", "BlameDoc", "FindingDoc",
     }  # fmt: skip

@@ -26,4 +26,4 @@ def test_nothing_in_the_document_can_hold_a_state():
 
 def test_the_version_is_the_one_the_document_promises():
     assert show_doc.VERSION == 1
-    assert len(structs()) == 9
+    assert len(structs()) == 11

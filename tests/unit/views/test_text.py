@@ -89,7 +89,7 @@ def test_the_view_writes_lines_and_its_own_words():
     made.update(b.run(), 23.0)
     made.notice("disk full \x1b[2J")
     made.close()
-    assert len(stream.getvalue().splitlines()) == 17
+    assert len(stream.getvalue().splitlines()) == 18
     assert notices.getvalue() == "mcp-tap: disk full \\x1b[2J\n"
     assert "\x1b" not in stream.getvalue()
 

@@ -115,7 +115,10 @@ def test_a_call_that_asks_is_shown_as_it_stood_then():
 
 
 def test_faults_and_who_is_waited_for_are_said():
-    assert texts(fault_rows(b.failed())) == ["               x -32602: Unknown tool: exprt"]
+    assert texts(fault_rows(b.failed())) == [
+        "               x -32602: Unknown tool: exprt",
+        "               ! cannot tell: the server answered -32602, and no rule says who is wrong",
+    ]
     assert texts(fault_rows(b.booking())) == [
         "               _ waiting for the client to answer seat"
     ]
@@ -150,6 +153,7 @@ def test_a_cancelled_call_has_one_sign_and_says_why(fault):
     call = b.call(1, outcome="cancelled", fault=fault, why="the client left \x1b")
     assert " / " in text_of(call_row(call, LOOK))
     told = ["/ the client left \\x1b"] + (["/ -32800: Request cancelled"] if fault else [])
+    told.append("! client: gave up after 210ms")
     assert [t.strip() for t in texts(fault_rows(call))] == told
 
 
