@@ -23,6 +23,8 @@ PARTS = (
     ("State", show_doc.StateDoc),
     ("Ask", show_doc.AskDoc),
     ("Fault", show_doc.FaultDoc),
+    ("Blame", show_doc.BlameDoc),
+    ("Finding", show_doc.FindingDoc),
     ("Exchange", show_doc.ExchangeDoc),
 )
 
