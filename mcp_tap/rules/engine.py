@@ -39,7 +39,7 @@ class Engine:
         """Judge by `rules`; by all of them where none are given."""
         self._rules = catalogue.RULES if rules is None else tuple(rules)
         self._tables: dict[tuple[bool, Band], dict[str, dict[str | None, tuple[Rule, ...]]]] = {}
-        self._once: Bounded[Any, bool] = Bounded(MOST_ONCE, float("inf"))
+        self._once: Bounded[Any, Rule] = Bounded(MOST_ONCE, float("inf"))
         self._raised: set[str] = set()
 
     def judge(self, flow: Flow, message: Message | None, steps: Iterable[Step]) -> list[Finding]:
@@ -127,9 +127,9 @@ class Engine:
         once = hit.once
         per_client = once == "client" or (type(once) is tuple and once[:1] == ("client",))
         key = (rule.id, flow.seen.number if per_client else None, once)
-        if self._once.get(key):
+        if self._once.get(key) is not None:
             return False
-        self._once.put(key, True, 0.0)
+        self._once.put(key, rule, 0.0)
         return True
 
     def _finding(self, flow: Flow, message: Message | None, rule: Rule, hit: Hit) -> Finding:
@@ -164,9 +164,9 @@ def _build(rules: Sequence[Rule]) -> dict[str, dict[str | None, tuple[Rule, ...]
             words = table.setdefault(event, {None: _NOTHING})
             words[word or None] = (*words.get(word or None, _NOTHING), rule)
     for words in table.values():
-        for word in words:
-            if word is not None:
-                words[word] += words[None]
+        for narrow in words:
+            if narrow is not None:
+                words[narrow] += words[None]
     return table
 
 

@@ -25,11 +25,19 @@ def band_of(version: str | None) -> Band:
     """Say which rules hold for a revision; None where none was declared."""
     if version is None:
         return "ambiguous"
-    if version == MODERN or version == "2025-11-25" or version == "2025-06-18":
-        return version  # type: ignore[return-value]
+    found = _BANDS.get(version)
+    if found is not None:
+        return found
     if version in REVISIONS or len(version) != len(STATELESS_SINCE):
         return "other"
     return MODERN if version > STATELESS_SINCE and version[:2] == "20" else "other"
+
+
+_BANDS: Final[dict[str, Band]] = {
+    MODERN: MODERN,
+    "2025-11-25": "2025-11-25",
+    "2025-06-18": "2025-06-18",
+}
 
 
 class Flow:
@@ -106,7 +114,7 @@ class Flow:
 
     @property
     def version(self) -> str | None:
-        """The revision it declared, or its session settled on; the body's word before the head's."""
+        """The revision it declared, the body before the head, or its session settled on."""
         return self.exchange.version
 
     @property

@@ -27,9 +27,9 @@ Event: TypeAlias = Literal[
 ]
 """What a message is, by who sent it.
 
-`request`, `notification`: of a client.  `client_response`: a client's JSON-RPC response (session era).
-`result`, `error`: a server's response.  `server_request`, `server_notification`: of a server.
-`malformed`: no JSON, an array, or an object that is none of these.
+`request`, `notification`: of a client.  `client_response`: a client's JSON-RPC response (session
+era).  `result`, `error`: a server's response.  `server_request`, `server_notification`: of a
+server.  `malformed`: no JSON, an array, or an object that is none of these.
 """
 
 NONE: Final[dict[str, Any]] = {}
@@ -57,7 +57,7 @@ class Message:
         "value",
     )
 
-    def __init__(self, record: MessageRecord | Body, value: Any, flow: Flow) -> None:
+    def __init__(self, record: MessageRecord | Body | Noise, value: Any, flow: Flow) -> None:
         """Sort a message.
 
         Args:
@@ -88,46 +88,46 @@ class Message:
         """Of what a server sends: the request it answers, or whose stream carries it."""
         client = record.sender == "client"
         self.event: Event = "malformed"
-        if type(value) is not dict:
-            if not client:
-                self.request = flow.request
-            return
-        get = value.get
-        method = get("method")
-        if type(method) is str:
-            self.method = method
-            params = get("params")
-            if type(params) is dict:
-                self.params = params
-                meta = params.get("_meta")
-                if type(meta) is dict:
-                    self.meta = meta
-            if "id" in value:
-                self.id = value["id"]
-                self.event = "request" if client else "server_request"
-            else:
-                self.event = "notification" if client else "server_notification"
-            if not client:
-                self.request = flow.request
-            return
-        if "result" in value or "error" in value:
-            self.id = get("id")
-            result = get("result")
-            if type(result) is dict:
-                self.result = result
-                meta = result.get("_meta")
-                if type(meta) is dict:
-                    self.meta = meta
-            self.error = get("error")
-            if client:
-                self.event = "client_response"
-                return
-            self.event = "error" if "error" in value else "result"
-            self.request = request = flow.request
-            if request is not None:
-                self.method = request.method
-        elif not client:
+        if not client:
             self.request = flow.request
+        if type(value) is not dict:
+            return
+        if type(value.get("method")) is str:
+            self._says(value, client=client)
+        elif "result" in value or "error" in value:
+            self._replies(value, client=client)
+
+    def _says(self, value: dict[str, Any], *, client: bool) -> None:
+        """Read a request or notification."""
+        self.method = value["method"]
+        params = value.get("params")
+        if type(params) is dict:
+            self.params = params
+            meta = params.get("_meta")
+            if type(meta) is dict:
+                self.meta = meta
+        if "id" in value:
+            self.id = value["id"]
+            self.event = "request" if client else "server_request"
+        else:
+            self.event = "notification" if client else "server_notification"
+
+    def _replies(self, value: dict[str, Any], *, client: bool) -> None:
+        """Read a response."""
+        self.id = value.get("id")
+        self.error = value.get("error")
+        result = value.get("result")
+        if type(result) is dict:
+            self.result = result
+            meta = result.get("_meta")
+            if type(meta) is dict:
+                self.meta = meta
+        if client:
+            self.event = "client_response"
+            return
+        self.event = "error" if "error" in value else "result"
+        if self.request is not None:
+            self.method = self.request.method
 
 
 def is_masked(value: Any) -> bool:
