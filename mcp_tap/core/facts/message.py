@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from mcp_tap.core.records import Body
+from mcp_tap.core.records import Body, Noise
 from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.core.redact_text import MARK
 
