@@ -73,6 +73,8 @@ class Judge:
         if found and live is not None:
             _keep(live, found)
         if type(record) is Closed and live is not None:
+            if live.flow is not None:
+                live.flow.release()
             live.flow = None
         return found
 
@@ -135,7 +137,9 @@ class Judge:
         if live is None:
             return _NOTHING
         flow = self._flow(live)
-        found = self._engine.judge(flow, None, (("closed", None, flow),))
+        found = _NOTHING
+        if not live.exchange.from_tap:
+            found = self._engine.judge(flow, None, (("closed", None, flow),))
         flow.seen.closed(flow)
         return found
 

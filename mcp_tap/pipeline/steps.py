@@ -26,6 +26,7 @@ def steps_of(live: Live, flow: Flow, message: Message) -> list[Step]:
     elif event == "server_request":
         ask = Ask(message, str(message.id), message.value, "pushed", "")
         steps.append(("ask", ask.kind, ask))
+        flow.asks = True
         flow.seen.session.push(ask)
     elif event == "server_notification" and method == spec.NOTE_TASK:
         requests = message.params.get("inputRequests")
@@ -58,6 +59,7 @@ def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None
     if track is not None and track.pending and track.pending[-1].round is live.round:
         first = track.first or message.request
         if first is not None:
+            flow.asks = True
             track.pending[-1].asking = Asking(message, first, {a.key: a for a in asks})
 
 
@@ -94,4 +96,6 @@ def _answering(live: Live, flow: Flow, message: Message, steps: list[Step]) -> N
 
 
 def _ask(steps: list[Step], asks: list[Ask]) -> None:
+    if asks:
+        asks[0].flow.asks = True
     steps.extend(("ask", ask.kind, ask) for ask in asks)

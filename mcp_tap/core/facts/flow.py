@@ -8,6 +8,7 @@ from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.spec import CLIENT_CAPABILITIES, REVISIONS, STATELESS_SINCE
 
 if TYPE_CHECKING:
+    from mcp_tap.core.facts.ask import Answer
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.facts.seen import Seen
     from mcp_tap.core.model import Call, Exchange, Round
@@ -46,6 +47,8 @@ class Flow:
     __slots__ = (
         "_fields",
         "_reply_fields",
+        "answers",
+        "asks",
         "band",
         "call",
         "credential",
@@ -102,10 +105,20 @@ class Flow:
         """Responses that have come in it."""
         self.band: Band = "ambiguous"
         """The rules that hold for it."""
+        self.answers: tuple[Answer, ...] = ()
+        """Answers given for its request that no further ask has followed: those a retry carries,
+        or those to pushed asks.  The first hundred."""
+        self.asks = False
+        """Something in it asks, so an answer may come when it is long over."""
         self.memo: dict[str, Any] = {}
         """For rules and memory: what they worked out for this exchange alone, by their own name."""
         self._fields: dict[str, list[str]] | None = None
         self._reply_fields: dict[str, list[str]] | None = None
+
+    def release(self) -> None:
+        """Let go of its messages, which name it as it names them; asks still need theirs."""
+        if not self.asks:
+            self.sent = self.request = self.response = None
 
     @property
     def modern(self) -> bool:
