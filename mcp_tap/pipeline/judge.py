@@ -22,6 +22,8 @@ from mcp_tap.core.records import (
     AnyRecord,
     Body,
     Closed,
+    Decision,
+    Gap,
     Header,
     HttpRequest,
     HttpResponse,
@@ -56,6 +58,8 @@ class Judge:
             Body: self._body,
             Noise: self._line,
             Header: self._begin,
+            Gap: self._gap,
+            Decision: self._decision,
         }
 
     def take(self, record: AnyRecord, value: Any, live: Live | None) -> list[Finding]:
@@ -143,6 +147,19 @@ class Judge:
         flow.seen.closed(flow)
         return found
 
+    def _gap(self, _: Live | None, record: Gap, __: Any) -> list[Finding]:
+        return self._engine.judge(self._nowhere(record), None, (("gap", None, record),))
+
+    def _decision(self, live: Live | None, record: Decision, _: Any) -> list[Finding]:
+        flow = self._flow(live) if live is not None else self._nowhere(record)
+        return self._engine.judge(flow, None, (("decision", None, record),))
+
+    def _nowhere(self, record: Gap | Decision) -> Flow:
+        """Make do where something belongs to no exchange."""
+        exchange = Exchange(number=0, t=record.t, request_seq=record.seq)
+        seen = self._run.client(None, record.t)
+        return Flow(exchange, seen, http=self._http, upstream=self._upstream)
+
     def _line(self, _: Live | None, record: Noise, __: Any) -> list[Finding]:
         """Judge a line of a stdio run that is no message."""
         if self._http or record.exchange is not None:
@@ -174,8 +191,10 @@ class Judge:
         if live is None:
             return _NOTHING
         flow = self._flow(live)
-        if record.sender == "tap" or record.truncated or _is_outline(record):
+        if record.sender == "tap":
             return _NOTHING
+        if record.truncated or _is_outline(record):
+            return self._engine.judge(flow, None, (("cut", None, record),))
         track = live.track
         flow.call = track.call if track is not None else None
         flow.round = live.round

@@ -34,6 +34,7 @@ Exchanges (`Flow`): `http` (the head of a request that is no POST), `head` (the 
 response), `closed`.
 `line` (a `Message`): a line of a stdio run that is no JSON.
 `end` (a `Seen`): no more records come.
+Of the tap itself (records): `gap`, `decision`, `cut` (a payload that is not judged).
 """
 
 Transport: TypeAlias = Literal["http", "stdio"]

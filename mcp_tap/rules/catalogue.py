@@ -9,6 +9,7 @@ from mcp_tap.rules.base import Rule, registered
 
 FAMILIES: Final[tuple[str, ...]] = (
     # one line a module, sorted
+    "tap",
 )
 """The modules that hold rules."""
 

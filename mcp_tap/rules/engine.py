@@ -147,7 +147,7 @@ class Engine:
             t=about.t if about is not None else exchange.t,
             call=call.number if call is not None else None,
             round=round_.number if round_ is not None else None,
-            exchange=exchange.number,
+            exchange=exchange.number or None,
             path=hit.path,
             server=call.server if call is not None else None,
             method=_method(about, flow),
