@@ -107,6 +107,10 @@ class Judge:
         if flow is None:
             key = _PROCESS if not self._http else _key(live)
             seen = self._run.client(key, live.exchange.t)
+            if self._http and live.exchange.method == spec.INITIALIZE and seen.session.begun:
+                # Another session of the same client: what was settled in the first is not its own.
+                self._run.clients.pop(key)
+                seen = self._run.client(key, live.exchange.t)
             flow = Flow(live.exchange, seen, http=self._http, upstream=self._upstream)
             flow.is_endpoint = self._endpoint is None or (
                 live.exchange.path.partition("?")[0] == self._endpoint

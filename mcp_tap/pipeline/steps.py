@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from mcp_tap.core import spec
 from mcp_tap.core.facts.ask import Answer, Ask, Origin, asks_in
 from mcp_tap.core.facts.flow import MODERN, Flow
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.retry import Asking, Retry
+from mcp_tap.core.linking.asks import owner
 from mcp_tap.core.linking.state import Live
 from mcp_tap.core.records import pointer
 from mcp_tap.rules.engine import Step
+
+MOST_ASKS: Final = 200
+"""Asks of one message, and answers in one, that are judged: no person answers more."""
+MOST_ANSWERS: Final = 100
+"""Answers kept with an exchange."""
 
 
 def steps_of(live: Live, flow: Flow, message: Message) -> list[Step]:
@@ -23,11 +31,16 @@ def steps_of(live: Live, flow: Flow, message: Message) -> list[Step]:
             _answering(live, flow, message, steps)
     elif event == "result":
         _asking(live, flow, message, steps)
+        _after(message, steps)
+    elif event == "error":
+        _after(message, steps)
     elif event == "server_request":
         ask = Ask(message, str(message.id), message.value, "pushed", "")
         steps.append(("ask", ask.kind, ask))
         flow.asks = True
         flow.seen.session.push(ask)
+        if ask.kind != "other":
+            _pushed(live, flow, ask)
     elif event == "server_notification" and method == spec.NOTE_TASK:
         requests = message.params.get("inputRequests")
         _ask(steps, asks_in(message, requests, "task", "/params/inputRequests"))
@@ -39,7 +52,34 @@ def steps_of(live: Live, flow: Flow, message: Message) -> list[Step]:
             path = "/error" if failed else "/result"
             answer = Answer(message, pushed, value, path, error=failed)
             steps.append(("answer", pushed.kind, answer))
+            _answered(flow, pushed.home, answer)
     return steps
+
+
+def _pushed(live: Live, flow: Flow, ask: Ask) -> None:
+    """Find the request a pushed ask belongs to, and the answers that led to it."""
+    track = owner(live)
+    origin = track.origin if track is not None else None
+    ask.home = home = origin.flow if origin is not None else None
+    if home is None:
+        return
+    ask.before, home.answers = home.answers, ()
+    if not flow.http and home.call is not None:
+        flow.call, flow.round = home.call, home.call.rounds[-1]
+
+
+def _answered(flow: Flow, home: Flow | None, answer: Answer) -> None:
+    """Keep the answer to a pushed ask with the request that waits for it."""
+    if home is None or home.exchange.how is not None:
+        return
+    home.answers = (*home.answers, answer)[:MOST_ANSWERS]
+    if home.call is not None:
+        flow.call, flow.round = home.call, home.call.rounds[-1]
+
+
+def _after(message: Message, steps: list[Step]) -> None:
+    if message.request is not None and message.request.fired:
+        steps.append(("after", message.method, message))
 
 
 def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None:
@@ -54,6 +94,8 @@ def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None
     else:
         return
     asks = asks_in(message, result.get("inputRequests"), origin, "/result/inputRequests")
+    for ask in asks[:MOST_ASKS]:
+        ask.before = flow.answers
     _ask(steps, asks)
     track = live.track
     if track is not None and track.pending and track.pending[-1].round is live.round:
@@ -78,24 +120,24 @@ def _answering(live: Live, flow: Flow, message: Message, steps: list[Step]) -> N
         asking: Asking | None = pending.asking
         if asking is None:
             return
-        steps.append(
-            (
-                "retry",
-                message.method,
-                Retry(message, asking, flow.call, flow.round, pending.round),
-            )
-        )
+        flow.retry = retry = Retry(message, asking, flow.call, flow.round, pending.round)
+        steps.append(("retry", message.method, retry))
         asked = asking.asks
     if type(answers) is not dict:
         return
+    found: list[Answer] = []
     for key, value in answers.items():
         ask = asked.get(key)
         if ask is not None:
             path = "/params/inputResponses" + pointer(key)
-            steps.append(("answer", ask.kind, Answer(message, ask, value, path, error=False)))
+            found.append(Answer(message, ask, value, path, error=False))
+            if len(found) >= MOST_ASKS:
+                break
+    steps.extend(("answer", answer.ask.kind, answer) for answer in found)
+    flow.answers = tuple(found[:MOST_ANSWERS])
 
 
 def _ask(steps: list[Step], asks: list[Ask]) -> None:
     if asks:
         asks[0].flow.asks = True
-    steps.extend(("ask", ask.kind, ask) for ask in asks)
+    steps.extend(("ask", ask.kind, ask) for ask in asks[:MOST_ASKS])

@@ -9,6 +9,8 @@ from mcp_tap.rules.base import Rule, registered
 
 FAMILIES: Final[tuple[str, ...]] = (
     # one line a module, sorted
+    "answers",
+    "entered",
     "tap",
 )
 """The modules that hold rules."""

@@ -7,6 +7,7 @@ input), or a request a server pushed in the session era.  Its answer is the entr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mcp_tap.core.facts.message import NONE
@@ -25,7 +26,19 @@ Origin: TypeAlias = Literal["input_required", "task", "pushed"]
 class Ask:
     """One thing a server asks of the client's side."""
 
-    __slots__ = ("entry", "form", "key", "kind", "message", "method", "origin", "params", "path")
+    __slots__ = (
+        "before",
+        "entry",
+        "form",
+        "home",
+        "key",
+        "kind",
+        "message",
+        "method",
+        "origin",
+        "params",
+        "path",
+    )
 
     def __init__(self, message: Message, key: str, entry: Any, origin: Origin, path: str) -> None:
         """Read one.
@@ -53,6 +66,10 @@ class Ask:
         that are no ask."""
         self.form: Any = None
         """For `rules.forms`: its reading of the form, once there is one."""
+        self.home: Flow | None = None
+        """The exchange of the request it is asked for; None where that is not known."""
+        self.before: Sequence[Answer] = ()
+        """The answers that request has got since it asked last: this is what they led to."""
 
     @property
     def flow(self) -> Flow:
@@ -91,7 +108,7 @@ class Ask:
 class Answer:
     """What the client's side said to an ask."""
 
-    __slots__ = ("ask", "error", "message", "path", "value")
+    __slots__ = ("ask", "error", "faults", "message", "path", "value")
 
     def __init__(self, message: Message, ask: Ask, value: Any, path: str, *, error: bool) -> None:
         """Pair one.
@@ -108,6 +125,8 @@ class Answer:
         self.value = value
         self.path = path
         self.error = error
+        self.faults: Any = None
+        """For `rules.contents`: what is wrong with its content, once that was worked out."""
 
     @property
     def flow(self) -> Flow:

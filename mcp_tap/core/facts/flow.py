@@ -10,6 +10,7 @@ from mcp_tap.core.spec import CLIENT_CAPABILITIES, REVISIONS, STATELESS_SINCE
 if TYPE_CHECKING:
     from mcp_tap.core.facts.ask import Answer
     from mcp_tap.core.facts.message import Message
+    from mcp_tap.core.facts.retry import Retry
     from mcp_tap.core.facts.seen import Seen
     from mcp_tap.core.model import Call, Exchange, Round
     from mcp_tap.core.records import Headers, HttpRequest, HttpResponse
@@ -62,6 +63,7 @@ class Flow:
         "request",
         "response",
         "responses",
+        "retry",
         "round",
         "seen",
         "sent",
@@ -101,6 +103,8 @@ class Flow:
         """The client's message, where it is a JSON-RPC request."""
         self.response: Message | None = None
         """The first response to the request."""
+        self.retry: Retry | None = None
+        """The client's message as the answer to a round, where it is linked to one."""
         self.responses = 0
         """Responses that have come in it."""
         self.band: Band = "ambiguous"
@@ -117,8 +121,9 @@ class Flow:
 
     def release(self) -> None:
         """Let go of its messages, which name it as it names them; asks still need theirs."""
+        self.answers = ()
         if not self.asks:
-            self.sent = self.request = self.response = None
+            self.sent = self.request = self.response = self.retry = None
 
     @property
     def modern(self) -> bool:

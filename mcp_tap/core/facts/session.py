@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.values import id_key
@@ -12,25 +13,57 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.ask import Ask
     from mcp_tap.core.facts.message import Message
 
-MOST_PUSHED = 1024
-LONGEST_PUSHED = 12 * 3600.0
+MOST_PUSHED: Final = 1024
+LONGEST_PUSHED: Final = 12 * 3600.0
+MOST_NAMED: Final = 100
+"""Elicitations read of one error."""
+URL_NEEDED: Final = -32042
+"""JSON-RPC error of a request that needs a URL elicitation first (2025-11-25 only)."""
 
 
 class Session(Topic):
     """One session."""
 
-    wants: ClassVar = ("request initialize",)
+    wants: ClassVar = (
+        f"request {spec.INITIALIZE}",
+        f"result {spec.INITIALIZE}",
+        "notification notifications/initialized",
+        "server_request elicitation/create",
+        f"server_notification {spec.NOTE_ELICITED}",
+        "error",
+    )
 
     def __init__(self) -> None:
         """Begin one of which nothing is known."""
         self.capabilities: dict[str, Any] | None = None
         """The client's capabilities; None until `initialize` was seen."""
+        self.begun = False
+        """An `initialize` was seen, and not refused."""
+        self.version: str | None = None
+        """The revision both settled on; None until `initialize` was answered."""
+        self.initialized = False
+        """The client said that it is ready."""
         self._pushed: Bounded[tuple[bool, str], Ask] = Bounded(MOST_PUSHED, LONGEST_PUSHED)
+        self._elicitations: Bounded[str, bool] = Bounded(MOST_PUSHED, LONGEST_PUSHED)
 
     def note(self, message: Message) -> None:
-        """Take note of the handshake."""
-        found = message.params.get("capabilities")
-        self.capabilities = found if type(found) is dict else {}
+        """Take note of the handshake, and of elicitations that have an id."""
+        event, method = message.event, message.method
+        if event == "server_request":
+            self._name(message.params, message.t)
+        elif event == "server_notification":
+            self._elicited(message.params.get("elicitationId"), message.t)
+        elif event == "notification":
+            self.initialized = True
+        elif event == "request":
+            found = message.params.get("capabilities")
+            self.capabilities = found if type(found) is dict else {}
+            self.begun, self.version, self.initialized = True, None, False
+        elif method == spec.INITIALIZE:
+            self._settle(message)
+        elif event == "error":
+            for entry in elicitations_in(message.error)[:MOST_NAMED]:
+                self._name(entry, message.t)
 
     def push(self, ask: Ask) -> None:
         """Keep an ask a server pushed until it is answered."""
@@ -39,3 +72,37 @@ class Session(Topic):
     def pushed(self, request_id: Any) -> Ask | None:
         """Take out the pushed ask a client's response answers; None where there is none."""
         return self._pushed.pop(id_key(request_id))
+
+    def completed(self, elicitation: str) -> bool | None:
+        """Tell whether an elicitation was said to be complete; None for one nobody asked for."""
+        return self._elicitations.get(elicitation)
+
+    @property
+    def whole(self) -> bool:
+        """The session was seen from its beginning, and no elicitation of it was forgotten."""
+        return self.version is not None and not self._elicitations.retired
+
+    def _settle(self, message: Message) -> None:
+        if message.event == "error":
+            self.begun, self.capabilities = False, None
+            return
+        found = message.result.get("protocolVersion") if message.result is not None else None
+        self.version = found if type(found) is str else None
+
+    def _name(self, params: Any, t: float) -> None:
+        name = params.get("elicitationId") if type(params) is dict else None
+        if type(name) is str:
+            self._elicitations.put(name, value=False, t=t)
+
+    def _elicited(self, name: Any, t: float) -> None:
+        if type(name) is str and self._elicitations.get(name) is False:
+            self._elicitations.put(name, value=True, t=t)
+
+
+def elicitations_in(error: Any) -> list[Any]:
+    """Give the elicitations an error says are needed first; empty for any other error."""
+    if type(error) is not dict or error.get("code") != URL_NEEDED:
+        return []
+    data = error.get("data")
+    found = data.get("elicitations") if type(data) is dict else None
+    return found if type(found) is list else []
