@@ -199,7 +199,7 @@ class Round(Struct, kw_only=True):
     """Bytes of the payloads seen in it so far, both directions, as recorded."""
 
 
-class Call(Struct, kw_only=True):
+class Call(Struct, kw_only=True, weakref=True):
     """What the user meant: one or more rounds linked by evidence."""
 
     number: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 from mcp_tap.core.wire import dumps
@@ -56,3 +57,10 @@ def text_of(value: Any) -> str:
 def id_key(value: Any) -> tuple[bool, str]:
     """Make a dictionary key of a JSON-RPC id; strings and numbers stay apart."""
     return type(value) is str, text_of(value)
+
+
+def short(text: str) -> str | bytes:
+    """Make a dictionary key of a text of any length; up to 64 characters stand for themselves."""
+    if len(text) <= 64:
+        return text
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()

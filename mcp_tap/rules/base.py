@@ -27,7 +27,8 @@ Messages (the subject is a `Message`): `message` (any), `request`, `notification
 `client_response`, `result`, `error`, `server_request`, `server_notification`, `malformed`; with a
 method (`result tools/list`: of a response the method it answers).  And these, beside the above:
 `input_required` (a result of that type, with the method), `retrying` (a request that has a member
-`inputResponses` or `requestState`, whatever its value).
+`inputResponses` or `requestState`, whatever its value), `after` (a response to a request in which
+something was found).
 Asks and answers (`Ask`, `Answer`): `ask`, `answer`, with a kind (`ask form`).
 Linked retries (`Retry`): `retry`.
 Exchanges (`Flow`): `http` (the head of a request that is no POST), `head` (the head of a

@@ -1,9 +1,261 @@
-"""Every requestState a run has issued, and what became of it."""
+"""Every requestState a run has issued, and what became of it.
+
+Whether a round is linked is the linker's verdict; this is for what did not link, or not to the
+round whose state came back: whom a value was given to, for what, and whether that is over.  It is
+of the run, not of one client: a state may turn up in other hands.
+
+Servers may give the same value to everybody.  One that too many calls were given tells nothing, and
+is kept as such (`Issued.common`).
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from weakref import ref
+
+from msgspec import Struct, field
+
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.facts.topic import Topic
+from mcp_tap.core.spec import INPUT_REQUIRED, MAY_ASK
+from mcp_tap.core.values import short
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Flow
+    from mcp_tap.core.facts.message import Message
+    from mcp_tap.core.model import Call
+
+MOST: Final = 10_000
+"""States, chains and undelivered responses that are remembered, of each."""
+LONGEST: Final = 12 * 3600.0
+MOST_CALLS: Final = 32
+"""Calls that may be given the same state before it counts as common."""
+MOST_KEYS: Final = 256
+"""Keys of a round that are remembered."""
+MOST_POLLS: Final = 20
+_MEMBERS: Final = ("inputResponses", "requestState")
+
+Place: TypeAlias = tuple[int, str | None, str | None]
+"""A client's number, a method, and the tool, prompt or resource it names."""
+Who: TypeAlias = tuple[str, str]
+"""Kind of a credential that names somebody (`basic`, or `jwt`), and a tag of whom."""
+
+
+class Chain(Struct, eq=False, kw_only=True):
+    """A call that was asked for input, or at least to come again."""
+
+    place: Place
+    call: ref[Call]
+    own: frozenset[str]
+    """Members a retry has that are arguments of this call from the start."""
+    asked: int = 0
+    """Rounds that asked."""
+    round: int = 0
+    """Number of the newest of them."""
+    keys: frozenset[str] = frozenset()
+    """Keys of that round."""
+    exchange: int = 0
+    """Exchange of its newest response."""
+    delivered: bool = False
+    """That response went through to its end."""
+    over: bool = False
+    """It has a final result, or went on as a task."""
+    polls: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_POLLS))
+    """When the newest retries came that had nothing to answer."""
+
+    @property
+    def waits(self) -> bool:
+        """Its newest round waits for an answer."""
+        call = self.call()
+        return call is not None and call.outcome == "waiting"
+
+
+class Issued(Struct, eq=False, kw_only=True):
+    """A state: to whom and for what it was given."""
+
+    places: set[Place] = field(default_factory=set)
+    whom: set[Who | None] = field(default_factory=set)
+    """Whom the credentials named that it was given to; None among them where they named nobody."""
+    chains: list[Chain] = field(default_factory=list)
+    common: bool = False
+    """Given to more calls than are told apart here."""
+
+    def known_to(self, client: int) -> bool:
+        """Tell whether a client was given it."""
+        return self.common or any(place[0] == client for place in self.places)
+
+    def fits(self, place: Place) -> bool:
+        """Tell whether it may have been given for this method and target, to whomever."""
+        return self.common or any(known[1:] == place[1:] for known in self.places)
+
+
+class Untyped(Struct, frozen=True):
+    """A result that asks, but does not say that it does."""
+
+    state: Any
+    keys: frozenset[str]
 
 
 class States(Topic):
     """Every requestState a run has issued; shared by all clients of the run."""
+
+    wants: ClassVar = ("retrying", "closed", *(f"result {method}" for method in sorted(MAY_ASK)))
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._issued: Bounded[str | bytes, Issued] = Bounded(MOST, LONGEST)
+        self._chains: Bounded[int, tuple[int, Chain]] = Bounded(MOST, LONGEST, self._forget)
+        self._of: dict[int, dict[int, Chain]] = {}
+        self._passing: Bounded[int, Chain] = Bounded(MOST, LONGEST)
+        self._untyped: Bounded[Place, Untyped] = Bounded(MOST, LONGEST)
+
+    def issued(self, state: Any) -> Issued | None:
+        """Say what is known of a state; nothing of an empty one, of which nothing can be told."""
+        if type(state) is not str or not state or is_masked(state):
+            return None
+        return self._issued.get(short(state))
+
+    def chain(self, call: int) -> Chain | None:
+        """Give the chain of a call that has no final result yet."""
+        found = self._chains.get(call)
+        return None if found is None else found[1]
+
+    def waiting(self, client: int) -> Iterator[Chain]:
+        """Give the chains of a client whose newest round waits for an answer."""
+        return (chain for chain in self._of.get(client, {}).values() if chain.waits)
+
+    @property
+    def any(self) -> bool:
+        """There are chains without a final result."""
+        return bool(self._of)
+
+    def untyped(self, place: Place) -> Untyped | None:
+        """Give the newest result of a place that asked without saying so."""
+        return self._untyped.get(place)
+
+    def note(self, message: Message) -> None:
+        """Take note of a result, or of a retry."""
+        flow = message.flow
+        call, round_ = flow.call, flow.round
+        if call is None or round_ is None or flow.band != MODERN:
+            return
+        if message.event == "request":
+            chain = self.chain(call.number)
+            if chain is not None and flow.retry is not None and not flow.retry.asks:
+                chain.polls.append(message.t)
+            return
+        result = message.result
+        if result is None or round_.response_seq != message.seq:
+            return
+        kind = result.get("resultType")
+        if kind == INPUT_REQUIRED:
+            self._asked(message, call, round_.number, result)
+        elif self._of and (found := self._chains.pop(call.number)) is not None:
+            self._drop(found)
+            found[1].over = True
+            self._pass(flow, found[1])
+        if kind is None and ("requestState" in result or "inputRequests" in result):
+            self._untyped.put(
+                place_of(message),
+                Untyped(result.get("requestState"), _keys(result)),
+                message.t,
+            )
+
+    def closed(self, flow: Flow) -> None:
+        """Take note that a response has gone through, or has not."""
+        chain = self._passing.pop(flow.exchange.number)
+        if chain is not None and chain.exchange == flow.exchange.number:
+            chain.delivered = flow.exchange.how == "complete"
+
+    def _asked(self, message: Message, call: Call, number: int, result: dict[str, Any]) -> None:
+        flow = message.flow
+        found = self._chains.get(call.number)
+        if found is None:
+            if call.end is not None:
+                return  # it had its final result, or was given up
+            found = call.number, Chain(place=place_of(message), call=ref(call), own=_own(message))
+            self._of.setdefault(flow.seen.number, {})[call.number] = found[1]
+        chain = found[1]
+        chain.asked += 1
+        chain.round = number
+        chain.keys = _keys(result)
+        self._chains.put(call.number, found, message.t)
+        for known in (self._chains, self._issued, self._passing, self._untyped):
+            known.expire(message.t)
+        self._pass(flow, chain)
+        state = result.get("requestState")
+        if type(state) is str and state and not is_masked(state):
+            self._issue(short(state), chain, who_of(flow), message.t)
+
+    def _issue(self, key: str | bytes, chain: Chain, who: Who | None, t: float) -> None:
+        found = self._issued.get(key) or Issued()
+        self._issued.put(key, found, t)
+        if found.common:
+            return
+        if chain not in found.chains:
+            if len(found.chains) >= MOST_CALLS:
+                found.common = True
+                found.chains.clear()
+                return
+            found.chains.append(chain)
+        found.places.add(chain.place)
+        found.whom.add(who)
+
+    def _pass(self, flow: Flow, chain: Chain) -> None:
+        chain.exchange = flow.exchange.number
+        chain.delivered = not flow.http  # a pipe loses nothing
+        if flow.http:
+            self._passing.put(chain.exchange, chain, flow.exchange.t)
+
+    def _forget(self, entry: tuple[int, Chain]) -> None:
+        self._drop(entry)
+
+    def _drop(self, entry: tuple[int, Chain]) -> None:
+        number, chain = entry
+        chains = self._of.get(chain.place[0])
+        if chains is not None:
+            chains.pop(number, None)
+            if not chains:
+                del self._of[chain.place[0]]
+
+
+def place_of(message: Message) -> Place:
+    """Say whose message it is, and what for."""
+    flow = message.flow
+    call = flow.call
+    if call is None:
+        return flow.seen.number, message.method, None
+    return flow.seen.number, call.method, call.name
+
+
+def who_of(flow: Flow) -> Who | None:
+    """Say whom the credential of a request names; None where it names nobody."""
+    head, principal = flow.head, flow.principal
+    if head is None or principal is None:
+        return None
+    for mask in head.masked:
+        if mask.principal == principal and mask.tag == flow.credential:
+            basic = mask.scheme is not None and mask.scheme.lower() == "basic"
+            return "basic" if basic else "jwt", principal
+    return None
+
+
+def _keys(result: dict[str, Any]) -> frozenset[str]:
+    """Give the keys a result asks by; none where there are too many."""
+    found = result.get("inputRequests")
+    if type(found) is not dict or len(found) > MOST_KEYS:
+        return frozenset()
+    return frozenset(found)
+
+
+def _own(message: Message) -> frozenset[str]:
+    """Say which members of a retry the call had as arguments of its own."""
+    request = message.request
+    arguments = request.params.get("arguments") if request is not None else None
+    if type(arguments) is not dict:
+        return frozenset()
+    return frozenset(name for name in _MEMBERS if name in arguments)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from hashlib import blake2b
 from typing import Any
 
 from msgspec import Struct
@@ -23,7 +22,7 @@ from msgspec import Struct
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.linking.state import Pending, Target, Track
 from mcp_tap.core.model import Echo, Link, Round
-from mcp_tap.core.values import same_arguments
+from mcp_tap.core.values import same_arguments, short
 
 MOST_PENDING = 10_000
 LONGEST_PENDING = 12 * 3600.0
@@ -269,7 +268,7 @@ class Linker:
         return self._choose("keys", fresh, retry) if fresh else None
 
     def _by_params(self, retry: Retry, rounds: list[Pending], near: set[int]) -> Found | None:
-        if retry.state is None or self._issued.get(_digest(retry.state)) is not None:
+        if retry.state is None or self._issued.get(short(retry.state)) is not None:
             return None
         fresh = [p for p in rounds if not p.answered and not p.keys and p.serial in near]
         return self._choose("params", fresh, retry) if fresh else None
@@ -295,10 +294,10 @@ class Linker:
         )
 
     def _is_constant(self, state: str) -> bool:
-        return len(self._issued.get(_digest(state)) or ()) > 1
+        return len(self._issued.get(short(state)) or ()) > 1
 
     def _note(self, state: str, call: int, t: float) -> None:
-        digest = _digest(state)
+        digest = short(state)
         calls = self._issued.get(digest) or []
         if call not in calls:
             calls = [*calls, call][-2:]
@@ -330,10 +329,3 @@ def _exact(retry: Retry, pending: Pending) -> bool:
 
 def _prefer(rounds: list[Pending], better: Iterable[Pending]) -> list[Pending]:
     return list(better) or rounds
-
-
-def _digest(state: str) -> str | bytes:
-    """Stand for a state of any length; short ones stand for themselves."""
-    if len(state) <= 64:
-        return state
-    return blake2b(state.encode(errors="surrogatepass"), digest_size=16).digest()
