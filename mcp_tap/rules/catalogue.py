@@ -10,7 +10,14 @@ from mcp_tap.rules.base import Rule, registered
 FAMILIES: Final[tuple[str, ...]] = (
     # one line a module, sorted
     "answers",
+    "elicit_ask",
+    "elicit_fields",
+    "elicit_links",
+    "elicit_options",
+    "elicit_schema",
     "entered",
+    "roots",
+    "sampling",
     "tap",
 )
 """The modules that hold rules."""

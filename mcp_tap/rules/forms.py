@@ -35,6 +35,16 @@ BOUNDS: Final[dict[str, tuple[str, str]]] = {
 }
 """Kind -> the keywords that bound it."""
 
+_SCHEMA_WORDS: Final = frozenset(
+    {
+        *("type", "enum", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
+        *("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "items", "minItems", "maxItems"),
+        *("properties", "required", "additionalProperties"),
+        *("$ref", "allOf", "anyOf", "oneOf", "not", "if"),
+    }
+)
+"""Words that say what a value must be like."""
+
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _DATE_TIME: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?"
@@ -107,6 +117,17 @@ class Form:
             most -= 1
             if type(found) is dict:
                 self.fields[name] = Field(name, found)
+
+
+def is_form(ask: Ask) -> bool:
+    """Tell whether an elicitation asks for a form: its mode says so, or it has none.
+
+    In sessions of 2025-06-18, which have no modes, everything is a form that is not marked `url`.
+    """
+    if ask.flow.band == "2025-06-18":
+        return ask.kind == "form"
+    mode = ask.params.get("mode", "form")
+    return type(mode) is str and mode == "form" and ask.kind == "form"
 
 
 def form_of(ask: Ask) -> Form:
@@ -185,6 +206,20 @@ def are_options(branches: Any) -> bool:
     """Tell whether a `oneOf` or `anyOf` lists options: every branch is an object with `const`."""
     return type(branches) is list and all(
         type(entry) is dict and "const" in entry for entry in branches
+    )
+
+
+def is_composition(branches: Any) -> bool:
+    """Tell whether a `oneOf` or `anyOf` puts schemas together, and is no list of options.
+
+    Options that lack something are still options: only a branch without `const` that says what a
+    value must be like is a schema.
+    """
+    if type(branches) is not list:
+        return True
+    return any(
+        type(entry) is dict and "const" not in entry and not _SCHEMA_WORDS.isdisjoint(entry)
+        for entry in branches
     )
 
 
