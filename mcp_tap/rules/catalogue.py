@@ -16,6 +16,8 @@ FAMILIES: Final[tuple[str, ...]] = (
     "elicit_options",
     "elicit_schema",
     "entered",
+    "legacy",
+    "outdated",
     "roots",
     "sampling",
     "tap",

@@ -18,7 +18,17 @@ from msgspec import Struct
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.text import brief, plural
-from mcp_tap.rules.forms import BOUNDS, KINDS, Field, Form, Number, check_format, form_of, json_type
+from mcp_tap.rules.forms import (
+    BOUNDS,
+    KINDS,
+    Field,
+    Form,
+    Number,
+    check_format,
+    form_of,
+    is_form,
+    json_type,
+)
 
 MOST_VALUES: Final = 1000
 """Values looked at of the answers of one message."""
@@ -84,11 +94,6 @@ def faults_of(answer: Answer) -> Faults:
 def accepts_form(ask: Ask, value: Any) -> bool:
     """Tell whether an answer accepts what was clearly asked for as a form."""
     return type(value) is dict and value.get("action") == "accept" and is_form(ask)
-
-
-def is_form(ask: Ask) -> bool:
-    """Tell whether an ask is a form by its own words, not by an unknown mode."""
-    return ask.kind == "form" and ask.params.get("mode", "form") == "form"
 
 
 def is_valid(ask: Ask, value: Any, band: str) -> bool:
