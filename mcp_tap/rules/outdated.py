@@ -8,6 +8,7 @@ from mcp_tap.core import spec
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN, band_of
 from mcp_tap.core.facts.message import Message
+from mcp_tap.core.facts.session import DEPRECATED
 from mcp_tap.rules.base import Hit, Hits, rule
 
 METHOD_UNKNOWN: Final = -32601
@@ -130,7 +131,7 @@ def deprecated_feature_used(subject: Message | Ask) -> Hits:
         return _discovered(subject)
     if event == "malformed":
         return _endpoint(subject)
-    return _once("logging", "server sent a log message, a deprecated feature", "/method")
+    return _logged(subject)
 
 
 def _discovered(m: Message) -> Hits:
@@ -146,16 +147,23 @@ def _requested(m: Message) -> Hits:
     capabilities = meta.get(spec.CLIENT_CAPABILITIES)
     found: list[Hit] | None = None
     at = "/params/_meta/io.modelcontextprotocol~1"
+    known = m.flow.seen.session.declared
     if type(capabilities) is dict:
-        for feature in ("roots", "sampling"):
-            if feature in capabilities and capabilities[feature] is not None:
+        for feature in DEPRECATED:
+            if feature in capabilities and feature not in known:
                 words = f"client declares {feature}, a deprecated feature"
                 where = f"{at}clientCapabilities/{feature}"
                 found = [*(found or ()), _once(feature, words, where)]
-    if spec.META_LOG_LEVEL in meta:
+    if spec.META_LOG_LEVEL in meta and "logging" not in known:
         words = "client asks for log messages, a deprecated feature"
         found = [*(found or ()), _once("logging", words, f"{at}logLevel")]
     return found
+
+
+def _logged(m: Message) -> Hits:
+    if "logging" in m.flow.seen.session.declared:
+        return None
+    return _once("logging", "server sent a log message, a deprecated feature", "/method")
 
 
 def _endpoint(m: Message) -> Hits:

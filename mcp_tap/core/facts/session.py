@@ -1,4 +1,4 @@
-"""A session of the session era: what `initialize` settled, and what was pushed in it."""
+"""What requests declared, and a session of the session era: what it settled and what it pushed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ MOST_PUSHED: Final = 1024
 LONGEST_PUSHED: Final = 12 * 3600.0
 MOST_NAMED: Final = 100
 """Elicitations read of one error."""
+DEPRECATED: Final = ("roots", "sampling")
+"""Capabilities of a client that may be gone in a later revision."""
 URL_NEEDED: Final = -32042
 """JSON-RPC error of a request that needs a URL elicitation first (2025-11-25 only)."""
 
 
 class Session(Topic):
-    """One session."""
+    """One session; of a client of the stateless era, what its requests have declared."""
 
     wants: ClassVar = (
-        f"request {spec.INITIALIZE}",
+        "request",
         f"result {spec.INITIALIZE}",
         "notification notifications/initialized",
         "server_request elicitation/create",
@@ -37,6 +39,8 @@ class Session(Topic):
         """Begin one of which nothing is known."""
         self.capabilities: dict[str, Any] | None = None
         """The client's capabilities; None until `initialize` was seen."""
+        self.declared: set[str] = set()
+        """The deprecated features that requests of the stateless era have declared."""
         self.begun = False
         """An `initialize` was seen, and not refused."""
         self.version: str | None = None
@@ -49,16 +53,16 @@ class Session(Topic):
     def note(self, message: Message) -> None:
         """Take note of the handshake, and of elicitations that have an id."""
         event, method = message.event, message.method
-        if event == "server_request":
+        if event == "request":
+            if method == spec.INITIALIZE:
+                self._begin(message)
+            self._declare(message.meta)
+        elif event == "server_request":
             self._name(message.params, message.t)
         elif event == "server_notification":
             self._elicited(message.params.get("elicitationId"), message.t)
         elif event == "notification":
             self.initialized = True
-        elif event == "request":
-            found = message.params.get("capabilities")
-            self.capabilities = found if type(found) is dict else {}
-            self.begun, self.version, self.initialized = True, None, False
         elif method == spec.INITIALIZE:
             self._settle(message)
         elif event == "error":
@@ -81,6 +85,20 @@ class Session(Topic):
     def whole(self) -> bool:
         """The session was seen from its beginning, and no elicitation of it was forgotten."""
         return self.version is not None and not self._elicitations.retired
+
+    def _begin(self, message: Message) -> None:
+        found = message.params.get("capabilities")
+        self.capabilities = found if type(found) is dict else {}
+        self.begun, self.version, self.initialized = True, None, False
+
+    def _declare(self, meta: dict[str, Any]) -> None:
+        if spec.META_LOG_LEVEL in meta:
+            self.declared.add("logging")
+        capabilities = meta.get(spec.CLIENT_CAPABILITIES)
+        if type(capabilities) is dict:
+            for name in DEPRECATED:
+                if name in capabilities:
+                    self.declared.add(name)
 
     def _settle(self, message: Message) -> None:
         if message.event == "error":
