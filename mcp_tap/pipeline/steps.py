@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.ask import Answer, Ask, Origin, asks_in
@@ -12,6 +12,7 @@ from mcp_tap.core.facts.retry import Asking, Retry
 from mcp_tap.core.linking.asks import owner
 from mcp_tap.core.linking.state import Live
 from mcp_tap.core.records import pointer
+from mcp_tap.core.values import same_json
 from mcp_tap.rules.engine import Step
 
 MOST_ASKS: Final = 200
@@ -43,7 +44,8 @@ def steps_of(live: Live, flow: Flow, message: Message) -> list[Step]:
             _pushed(live, flow, ask)
     elif event == "server_notification" and method == spec.NOTE_TASK:
         requests = message.params.get("inputRequests")
-        _ask(steps, asks_in(message, requests, "task", "/params/inputRequests"))
+        asks = asks_in(message, requests, "task", "/params/inputRequests")
+        _ask(steps, _new(flow, message.params.get("taskId"), asks))
     elif event == "client_response":
         pushed = flow.seen.session.pushed(message.id)
         if pushed is not None:
@@ -94,9 +96,12 @@ def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None
     else:
         return
     asks = asks_in(message, result.get("inputRequests"), origin, "/result/inputRequests")
+    for answer in flow.answers:
+        for older in answer.ask.before:
+            older.ask.before = ()  # two rounds back are enough, and calls may have no end
     for ask in asks[:MOST_ASKS]:
         ask.before = flow.answers
-    _ask(steps, asks)
+    _ask(steps, asks if origin != "task" else _new(flow, result.get("taskId"), asks))
     track = live.track
     if track is not None and track.pending and track.pending[-1].round is live.round:
         first = track.first or message.request
@@ -135,6 +140,16 @@ def _answering(live: Live, flow: Flow, message: Message, steps: list[Step]) -> N
                 break
     steps.extend(("answer", answer.ask.kind, answer) for answer in found)
     flow.answers = tuple(found[:MOST_ANSWERS])
+
+
+def _new(flow: Flow, task_id: Any, asks: list[Ask]) -> list[Ask]:
+    """Leave out what the task's state has shown before: polls repeat what is not answered yet."""
+    known = flow.seen.tasks.asked(task_id)
+    return [
+        ask
+        for ask in asks
+        if ask.key not in known or not same_json(known[ask.key].entry, ask.entry)
+    ]
 
 
 def _ask(steps: list[Step], asks: list[Ask]) -> None:

@@ -10,6 +10,7 @@ from mcp_tap.rules.base import Rule, registered
 FAMILIES: Final[tuple[str, ...]] = (
     # one line a module, sorted
     "answers",
+    "cancellation",
     "elicit_ask",
     "elicit_fields",
     "elicit_links",
@@ -17,10 +18,21 @@ FAMILIES: Final[tuple[str, ...]] = (
     "elicit_schema",
     "entered",
     "legacy",
+    "logs",
+    "mrtr_asks",
+    "mrtr_reactions",
+    "mrtr_retries",
+    "mrtr_rounds",
+    "mrtr_states",
+    "mrtr_stray",
     "outdated",
+    "progress",
     "roots",
     "sampling",
+    "subscriptions",
     "tap",
+    "tasks",
+    "tasks_shape",
 )
 """The modules that hold rules."""
 

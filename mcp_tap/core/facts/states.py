@@ -37,7 +37,10 @@ MOST_CALLS: Final = 32
 MOST_KEYS: Final = 256
 """Keys of a round that are remembered."""
 MOST_POLLS: Final = 20
+MOST_LISTED: Final = 2048
+"""Tools or prompts looked at of one listing."""
 _MEMBERS: Final = ("inputResponses", "requestState")
+_LISTS: Final = {"tools/list": "tools", "prompts/list": "prompts"}
 
 Place: TypeAlias = tuple[int, str | None, str | None]
 """A client's number, a method, and the tool, prompt or resource it names."""
@@ -103,7 +106,12 @@ class Untyped(Struct, frozen=True):
 class States(Topic):
     """Every requestState a run has issued; shared by all clients of the run."""
 
-    wants: ClassVar = ("retrying", "closed", *(f"result {method}" for method in sorted(MAY_ASK)))
+    wants: ClassVar = (
+        "retrying",
+        "closed",
+        *(f"result {method}" for method in sorted(MAY_ASK)),
+        *(f"result {method}" for method in _LISTS),
+    )
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -112,6 +120,7 @@ class States(Topic):
         self._of: dict[int, dict[int, Chain]] = {}
         self._passing: Bounded[int, Chain] = Bounded(MOST, LONGEST)
         self._untyped: Bounded[Place, Untyped] = Bounded(MOST, LONGEST)
+        self._arguments: Bounded[tuple[str, str], str] = Bounded(MOST, LONGEST)
 
     def issued(self, state: Any) -> Issued | None:
         """Say what is known of a state; nothing of an empty one, of which nothing can be told."""
@@ -137,9 +146,17 @@ class States(Topic):
         """Give the newest result of a place that asked without saying so."""
         return self._untyped.get(place)
 
+    def is_argument(self, target: str | None, name: str) -> bool:
+        """Tell whether a tool or prompt was listed with an argument of that name."""
+        return target is not None and self._arguments.get((target, name)) is not None
+
     def note(self, message: Message) -> None:
         """Take note of a result, or of a retry."""
         flow = message.flow
+        if message.method in _LISTS:
+            if message.event == "result":
+                self._listed(message, _LISTS[message.method])
+            return
         call, round_ = flow.call, flow.round
         if call is None or round_ is None or flow.band != MODERN:
             return
@@ -170,6 +187,15 @@ class States(Topic):
         chain = self._passing.pop(flow.exchange.number)
         if chain is not None and chain.exchange == flow.exchange.number:
             chain.delivered = flow.exchange.how == "complete"
+
+    def _listed(self, message: Message, member: str) -> None:
+        entries = (message.result or {}).get(member)
+        for entry in entries[:MOST_LISTED] if type(entries) is list else ():
+            target = entry.get("name") if type(entry) is dict else None
+            if type(target) is not str:
+                continue
+            for name in _arguments(entry):
+                self._arguments.put((target, name), name, message.t)
 
     def _asked(self, message: Message, call: Call, number: int, result: dict[str, Any]) -> None:
         flow = message.flow
@@ -250,6 +276,16 @@ def _keys(result: dict[str, Any]) -> frozenset[str]:
     if type(found) is not dict or len(found) > MOST_KEYS:
         return frozenset()
     return frozenset(found)
+
+
+def _arguments(entry: dict[str, Any]) -> list[str]:
+    """Say which members of a retry a tool or prompt has as arguments of its own."""
+    schema, listed = entry.get("inputSchema"), entry.get("arguments")
+    found = schema.get("properties") if type(schema) is dict else None
+    names: Any = found if type(found) is dict else ()
+    if type(listed) is list:
+        names = [given.get("name") for given in listed if type(given) is dict]
+    return [name for name in _MEMBERS if name in names]
 
 
 def _own(message: Message) -> frozenset[str]:
