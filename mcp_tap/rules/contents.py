@@ -32,6 +32,8 @@ from mcp_tap.rules.forms import (
 
 MOST_VALUES: Final = 1000
 """Values looked at of the answers of one message."""
+MOST_FAULTS: Final = 200
+"""Fields of an answer that are said to have the same flaw."""
 OLDEST: Final = "2025-06-18"
 """The revision without choices of several, and without titled ones."""
 
@@ -122,16 +124,16 @@ def faults(ask: Ask, content: dict[str, Any], band: str, most: int) -> Faults:
         most: values to look at.
     """
     found: Faults = {}
-    form = form_of(ask)
+    form, defined = form_of(ask), ask.fields
     schema = ask.schema
     if schema is not None and type(schema.get("properties")) is dict:
         for name in islice(content, most):
-            if name not in ask.fields:
+            if name not in defined:
                 _add(found, "unknown", name, "{0}, which the form does not define")
     for name, value in islice(content.items(), most):
         _value(found, form, name, value, band)
     for name in dict.fromkeys(ask.required[:MOST_VALUES]):
-        if name in ask.fields and name not in content:
+        if name in defined and name not in content:
             _add(found, "missing", name, "no {0}, which is required")
     for name, field in form.fields.items():
         offers = field.schema.get("default") is not None
@@ -236,8 +238,9 @@ def _is_nested(value: Any) -> bool:
 
 def _add(found: Faults, flaw: Flaw, name: str, what: str) -> None:
     """Keep a fault; `{0}` stands for the field."""
-    message = "client sent " + what.replace("{0}", brief(name, 40))
-    found.setdefault(flaw, []).append(Fault(name, message))
+    known = found.setdefault(flaw, [])
+    if len(known) < MOST_FAULTS:
+        known.append(Fault(name, "client sent " + what.replace("{0}", brief(name, 40))))
 
 
 def _left(message: Message) -> int:

@@ -156,6 +156,8 @@ def legacy_completion_unknown_id(m: Message) -> Hits:
     An id that is said to be complete twice is noted. Of sessions that were not seen from the
     beginning nothing is said.
     """
+    if negotiated(m.flow) != NEWEST:
+        return None
     name = m.params.get("elicitationId")
     at = "/params/elicitationId"
     if name is None or type(name) is not str:

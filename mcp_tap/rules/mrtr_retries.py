@@ -13,7 +13,7 @@ from mcp_tap.core.spec import CLIENT_CAPABILITIES
 from mcp_tap.core.text import brief, cut, pointer_words, safe
 from mcp_tap.core.values import same_id, same_json
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.shown import MEMBERS, listed
+from mcp_tap.rules.shown import MEMBERS, has_shape, listed
 
 DEEPEST: Final = 4
 """Levels to which a difference is pointed at."""
@@ -184,6 +184,10 @@ def _unknown(keys: list[str]) -> Iterator[Hit]:
         )
 
 
+_OTHERS: Final = frozenset({"role", "model", "roots"})
+"""Members no answer to an elicitation has."""
+
+
 @rule(
     "MRTR-027",
     severity="error",
@@ -204,12 +208,12 @@ def answer_kind_mismatch(a: Answer) -> Hits:
     value = a.value
     if type(value) is not dict or a.error or a.ask.origin == "pushed":
         return None
-    wanted = MEMBERS[a.ask.kind]
-    if any(name in value for name in wanted):
+    if has_shape(value, a.ask.kind):
         return None
+    wanted = MEMBERS[a.ask.kind]
     return Hit(
-        f"client answers {a.ask.method} under {brief(a.ask.key, 40)} with an object that has "
-        f"no {' or '.join(wanted)}",
+        f"client answers {a.ask.method} under {brief(a.ask.key, 40)} with the shape of another "
+        f"kind; its own has {', '.join(wanted)}",
         a.path,
         a.ask.key,
     )
@@ -252,7 +256,7 @@ def _dropped(kinds: Sequence[str]) -> Iterator[Hit]:
 
 
 def _is_answer(value: Any, kind: str) -> bool:
-    return type(value) is dict and any(name in value for name in MEMBERS.get(kind, ()))
+    return type(value) is dict and has_shape(value, kind)
 
 
 def _declares(capabilities: dict[str, Any], kind: str) -> bool:

@@ -199,15 +199,15 @@ def _out_of_order(ask: Ask, messages: list[Any], whole: bool) -> Iterator[Hit]: 
             return
         results = [block for block in blocks if block.get("type") == "tool_result"]
         given = {use for block in results if type(use := block.get("toolUseId")) is str}
-        at = ask.at("messages", index, "content")
         mixed = role == "user" and bool(results) and len(results) < len(blocks)
         if mixed:
-            yield Hit("server mixes tool results with other content in a user message", at)
+            words = "server mixes tool results with other content in a user message"
+            yield Hit(words, ask.at("messages", index, "content"))
         elif waiting and (role != "user" or not (waiting <= given or any(map(is_masked, given)))):
             yield _unanswered(ask, asker, waiting - given)
         if any(not is_masked(use) and use not in known for use in given):
             words = "server sends a tool result for a tool use that is nowhere before it"
-            yield Hit(words, at, spot="toolUseId")
+            yield Hit(words, ask.at("messages", index, "content"), spot="toolUseId")
         waiting = set()
         for block in blocks:
             use = block.get("id") if block.get("type") == "tool_use" else None
