@@ -40,6 +40,7 @@ NOTE_PROGRESS: Final = "notifications/progress"
 NOTE_LOG: Final = "notifications/message"
 NOTE_CANCELLED: Final = "notifications/cancelled"
 NOTE_TASK: Final = "notifications/tasks"
+NOTE_ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 NOTE_ELICITED: Final = "notifications/elicitation/complete"
 
 NOTE_LISTS: Final = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.cancelled import Cancelled
+from mcp_tap.core.facts.levels import Levels
 from mcp_tap.core.facts.lines import Lines
 from mcp_tap.core.facts.listings import Listings
 from mcp_tap.core.facts.lost import Lost
@@ -42,6 +43,7 @@ _OF_A_CLIENT: Final[dict[str, type[Topic]]] = {
     "cancelled": Cancelled,
     "subscriptions": Subscriptions,
     "tasks": Tasks,
+    "levels": Levels,
     "lines": Lines,
 }
 _OF_A_RUN: Final[dict[str, type[Topic]]] = {"states": States}
@@ -98,6 +100,7 @@ class Seen:
     cancelled: Cancelled
     subscriptions: Subscriptions
     tasks: Tasks
+    levels: Levels
     lines: Lines
 
     def __init__(self, run: Run, number: int) -> None:
