@@ -184,10 +184,6 @@ def _unknown(keys: list[str]) -> Iterator[Hit]:
         )
 
 
-_OTHERS: Final = frozenset({"role", "model", "roots"})
-"""Members no answer to an elicitation has."""
-
-
 @rule(
     "MRTR-027",
     severity="error",

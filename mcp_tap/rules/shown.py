@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from mcp_tap.core.text import brief
 
@@ -15,7 +15,7 @@ MEMBERS: Final[dict[str, tuple[str, ...]]] = {
     "sampling": ("role", "content", "model"),
     "roots": ("roots",),
 }
-"""Kind of an ask -> the members that distinguish an answer to it."""
+"""Kind of an ask -> the members an answer to it must have."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -23,3 +23,23 @@ def listed(names: Sequence[str]) -> str:
     shown = ", ".join(brief(name, 40) for name in names[:MOST])
     more = len(names) - MOST
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def has_shape(value: dict[str, Any], kind: str) -> bool:
+    """Tell whether an answer has anything of its kind; true for kinds that are not known.
+
+    `content` stands in answers to forms and in those of sampling: it counts for the kind that was
+    asked for, unless a member beside it belongs to another one.
+    """
+    if kind == "roots":
+        return "roots" in value
+    if kind in ("form", "url"):
+        return "action" in value or _only_content(value, ("role", "model", "roots"))
+    if kind == "sampling":
+        alone = _only_content(value, ("action", "roots"))
+        return "role" in value or "model" in value or alone
+    return True
+
+
+def _only_content(value: dict[str, Any], others: tuple[str, ...]) -> bool:
+    return "content" in value and not any(name in value for name in others)
