@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mcp_tap.capture.reader import CaptureReader, open_path
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import (
     AnyRecord,
@@ -267,6 +268,7 @@ class Looker:
         self.header: Header | None = None
         self.calls: dict[int, Call] = {}
         self.exchanges: dict[int, Exchange] = {}
+        self.findings: list[Finding] = []
         self.notices: list[str] = []
         self.closed = False
 
@@ -275,7 +277,9 @@ class Looker:
 
     def update(self, changes, now: float) -> None:
         for change in changes:
-            if isinstance(change, Call):
+            if isinstance(change, Finding):
+                self.findings.append(change)
+            elif isinstance(change, Call):
                 self.calls[change.number] = change
             else:
                 self.exchanges[change.number] = change

@@ -37,7 +37,7 @@ def packed(value: Any) -> bytes:
 
 class Talk:
     def __init__(self, **options: Any) -> None:
-        self.pipeline = Pipeline(**options)
+        self.pipeline = Pipeline(judging=False, **options)
         self.seq = 0
         self.t = 0.0
         self.exchanges = 0

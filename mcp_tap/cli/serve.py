@@ -176,7 +176,8 @@ async def _serve(job: Job, out: Output) -> int:
         on_quit=ending.quit,
         stats=lambda: run_stats(run, capture),
     )
-    run = HttpRun(settings, capture=capture, view=view)
+    judging = job.view != "none"  # nobody would see what was found
+    run = HttpRun(settings, capture=capture, view=view, judging=judging)
     if job.ready_file:
         _forget_ready(Path(job.ready_file))
     try:

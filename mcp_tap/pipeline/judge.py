@@ -8,7 +8,7 @@ that is not whole: the record cap cut it, or it is so large that only its outlin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
@@ -17,7 +17,7 @@ from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.seen import Run
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.linking.state import Live
-from mcp_tap.core.model import Exchange
+from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import (
     AnyRecord,
     Body,
@@ -30,7 +30,7 @@ from mcp_tap.core.records import (
     Noise,
 )
 from mcp_tap.core.records import Message as MessageRecord
-from mcp_tap.core.wire import LARGE
+from mcp_tap.core.wire import LARGE, UNPARSED
 from mcp_tap.pipeline.steps import steps_of
 from mcp_tap.rules.engine import Engine
 
@@ -40,11 +40,20 @@ _NOTHING: Final[list[Finding]] = []
 _PROCESS: Final = "stdio"
 
 
+Sift: TypeAlias = Callable[[Finding, Call | Exchange | None], Finding | None]
+"""Says of a finding, and the call or exchange it is about, as what it counts; None: it does not."""
+
+
 class Judge:
     """Judges one run."""
 
-    def __init__(self) -> None:
-        """Begin with nothing seen."""
+    def __init__(self, sift: Sift | None = None) -> None:
+        """Begin with nothing seen.
+
+        Args:
+            sift: decides which findings count, as they are found; None: all do.
+        """
+        self._sift = sift
         self._engine = Engine()
         self._run = Run()
         self._http = True
@@ -74,8 +83,8 @@ class Judge:
         if handler is None:
             return _NOTHING
         found = handler(live, record, value)
-        if found and live is not None:
-            _keep(live, found)
+        if found:
+            found = self._keep(live, found)
         if type(record) is Closed and live is not None:
             if live.flow is not None:
                 live.flow.release()
@@ -89,6 +98,19 @@ class Judge:
             flow = Flow(Exchange(number=0, t=0.0), seen, http=self._http, upstream=self._upstream)
             flow.band = seen.band
             found += self._engine.judge(flow, None, (("end", None, seen),))
+        return self._keep(None, found)
+
+    def _keep(self, live: Live | None, found: list[Finding]) -> list[Finding]:
+        """Sift findings, and put those that count beside the call or exchange they are about."""
+        subject: Call | Exchange | None = None
+        if live is not None:
+            flow: Flow | None = live.flow
+            subject = flow.call if flow is not None and flow.call is not None else live.exchange
+        if self._sift is not None:
+            sifted = [self._sift(finding, subject) for finding in found]
+            found = [finding for finding in sifted if finding is not None]
+        if subject is not None:
+            subject.findings.extend(found[: MOST_KEPT - len(subject.findings)])
         return found
 
     def _begin(self, _: Live | None, header: Header, __: Any) -> list[Finding]:
@@ -112,9 +134,9 @@ class Judge:
                 self._run.clients.pop(key)
                 seen = self._run.client(key, live.exchange.t)
             flow = Flow(live.exchange, seen, http=self._http, upstream=self._upstream)
-            flow.is_endpoint = self._endpoint is None or (
-                live.exchange.path.partition("?")[0] == self._endpoint
-            )
+            path = live.exchange.path.partition("?")[0]
+            # Without its head, which may be lost, a path is not known.
+            flow.is_endpoint = not path or self._endpoint in (None, path)
             flow.credential, flow.principal = live.credential, live.principal
             flow.head = live.head
             live.flow = flow
@@ -185,7 +207,7 @@ class Judge:
 
     def _body(self, live: Live | None, record: Body, value: Any) -> list[Finding]:
         """Judge what stands where a message must be, and is none."""
-        if live is None or type(value) is not dict or not self._flow(live).is_endpoint:
+        if live is None or not _is_meant(record, value, self._flow(live)):
             return _NOTHING
         return self._message(live, record, value)
 
@@ -195,7 +217,7 @@ class Judge:
         if live is None:
             return _NOTHING
         flow = self._flow(live)
-        if record.sender == "tap":
+        if record.sender == "tap" or not (flow.is_endpoint or _speaks(value)):
             return _NOTHING
         if record.truncated or _is_outline(record):
             return self._engine.judge(flow, None, (("cut", None, record),))
@@ -233,7 +255,7 @@ class Judge:
     def _received(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn the same from a server's message, where the client's said nothing of it."""
         if message.method == spec.INITIALIZE and message.event in ("result", "error"):
-            flow.band = self._band(live, flow)
+            flow.band = flow.seen.band = self._band(live, flow)
             self._settle(live, flow)
         elif not self._http and flow.request is None:
             flow.band = flow.seen.band
@@ -252,14 +274,24 @@ def _key(live: Live) -> Any:
     return live.client
 
 
+def _speaks(value: Any) -> bool:
+    return type(value) is dict and "jsonrpc" in value
+
+
+def _is_meant(record: Body, value: Any, flow: Flow) -> bool:
+    """Tell whether a body stands where a message must be: not an error page, not elsewhere."""
+    if not flow.is_endpoint:
+        return False
+    if record.sender == "client":
+        return flow.exchange.verb == "POST"
+    status = flow.status
+    if type(value) is dict:
+        is_error = "id" in value and type(value.get("error")) is dict
+        return status is None or status < 400 or is_error
+    claims = record.sse is not None or "json" in (record.content_type or "")
+    return value is not UNPARSED and claims and (status is None or status < 400)
+
+
 def _is_outline(record: MessageRecord | Body) -> bool:
     text = record.text
     return text is not None and len(text) > LARGE // 4 and len(text.encode()) > LARGE
-
-
-def _keep(live: Live, found: list[Finding]) -> None:
-    """Put findings beside the call or exchange they are about."""
-    flow: Flow | None = live.flow
-    call = flow.call if flow is not None else None
-    kept = call.findings if call is not None else live.exchange.findings
-    kept.extend(found[: MOST_KEPT - len(kept)])

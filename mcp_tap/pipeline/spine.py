@@ -14,7 +14,7 @@ from mcp_tap.core.linking.correlator import Correlator
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord, Body, Message
 from mcp_tap.core.wire import UNPARSED, value_of
-from mcp_tap.pipeline.judge import Judge
+from mcp_tap.pipeline.judge import Judge, Sift
 
 Change: TypeAlias = Call | Exchange | Finding
 """What a record changed, and what is wrong with it.  An exchange is reported only where it belongs
@@ -30,15 +30,18 @@ class Pipeline:
     The objects it reports go on living after they ended; the pipeline itself lets go of them.
     """
 
-    def __init__(self, *, label: str | None = None, judging: bool = True) -> None:
+    def __init__(
+        self, *, label: str | None = None, judging: bool = True, sift: Sift | None = None
+    ) -> None:
         """Begin an empty run.
 
         Args:
             label: name of the server, where the user gave one; else the capture's own is used.
             judging: run the rules; without, nothing is found.
+            sift: decides which findings count, as they are found; None: all do.
         """
         self._correlator = Correlator(label=label)
-        self._judge = Judge() if judging else None
+        self._judge = Judge(sift) if judging else None
 
     @property
     def retired(self) -> int:

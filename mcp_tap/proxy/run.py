@@ -25,6 +25,7 @@ from mcp_tap.errors import UsageError
 from mcp_tap.net.guard import Guard
 from mcp_tap.net.target import parse_target, tls_context
 from mcp_tap.net.upstream import UpstreamPool
+from mcp_tap.pipeline.judge import Sift
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.proxy.desk import Desk
 from mcp_tap.proxy.listener import ClientConnection
@@ -56,13 +57,23 @@ class Feed(Protocol):
 class HttpRun:
     """Listens, forwards, records, until stopped."""
 
-    def __init__(self, settings: TapSettings, *, capture: Path | None, view: Feed) -> None:
+    def __init__(
+        self,
+        settings: TapSettings,
+        *,
+        capture: Path | None,
+        view: Feed,
+        judging: bool = True,
+        sift: Sift | None = None,
+    ) -> None:
         """Prepare a run; nothing is opened before `start()`.
 
         Args:
             settings: what to do.
             capture: where to record; None records nothing.
             view: who looks on.
+            judging: run the rules; without, nothing is found.
+            sift: decides which findings count, as they are found; None: all do.
 
         Raises:
             UsageError: the upstream URL, a CA file, a redaction or its key cannot be used.
@@ -80,7 +91,7 @@ class HttpRun:
             default=settings.default_redaction,
             specs=settings.redact,
         )
-        self._pipeline = Pipeline(label=settings.label)
+        self._pipeline = Pipeline(label=settings.label, judging=judging, sift=sift)
         self._writer: CaptureWriter | None = None
         self._server: asyncio.Server | None = None
         self._desk: Desk | None = None
