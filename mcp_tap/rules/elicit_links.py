@@ -35,7 +35,7 @@ _SAMPLE: Final = re.compile(
 )
 """What introduces a sample."""
 _LINK: Final = re.compile(r"://(?=/?[^\W_]|\[)|(?<![\w.\-/@])www\.(?=[^\W_])", re.IGNORECASE)
-_HOST: Final = re.compile(r"[\w.\-]+(?::[0-9]+)?")
+_AUTHORITY: Final = re.compile(r"""[^\s/?#\\()<>\[\]"'`,;|]+""")
 _ANCHOR: Final = re.compile(r"<a\s", re.IGNORECASE)
 _LONGEST_TARGET: Final = 2000
 
@@ -177,7 +177,7 @@ def _link(text: str) -> str | None:
             continue
         if first is None:
             first = link.start()
-        host = _HOST.match(text, link.end() if scheme else link.start())
+        host = _AUTHORITY.match(text, link.end() if scheme else link.start())
         if host is None or not _is_sample(host[0]):
             return "a link"
     if first is not None and _SAMPLE.search(text, 0, first) is None:
@@ -185,8 +185,8 @@ def _link(text: str) -> str | None:
     return _markup(text) if first is None else None
 
 
-def _is_sample(host: str) -> bool:
-    name = host.partition(":")[0].rstrip(".").lower()
+def _is_sample(authority: str) -> bool:
+    name = authority[:_LONGEST_TARGET].rpartition("@")[2].partition(":")[0].rstrip(".").lower()
     return any(name == known or name.endswith("." + known) for known in _RESERVED)
 
 
