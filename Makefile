@@ -1,7 +1,7 @@
 # `make check` is the gate: the same on a laptop, in the hook and in CI, under 120 s on two cores.
 PY ?= .venv/bin/python
 
-.PHONY: check format test soak bench docs
+.PHONY: check format test soak bench docs schemas
 check:
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -18,6 +18,9 @@ test:
 docs:
 	$(PY) docs/show_json.py
 	$(PY) -m cogapp -r docs/cli.md docs/configuration.md docs/capture-format.md docs/show-json.md
+
+schemas:
+	$(PY) scripts/make_schemas.py
 
 soak:
 	$(PY) -m pytest -m soak --timeout 3600

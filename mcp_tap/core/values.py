@@ -38,8 +38,8 @@ def same_arguments(one: Any, other: Any) -> bool:
 
 
 def same_id(one: Any, other: Any) -> bool:
-    """Compare JSON-RPC ids: 1, "1" and true are three different ones."""
-    return type(one) is type(other) and same_json(one, other)
+    """Compare JSON-RPC ids: 1, "1" and true are three different ones, 1 and 1.0 the same."""
+    return same_json(one, other)
 
 
 def text_of(value: Any) -> str:
@@ -56,6 +56,8 @@ def text_of(value: Any) -> str:
 
 def id_key(value: Any) -> tuple[bool, str]:
     """Make a dictionary key of a JSON-RPC id; strings and numbers stay apart."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
     return type(value) is str, text_of(value)
 
 

@@ -2,8 +2,132 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.topic import Topic
+from mcp_tap.core.spec import INITIALIZE, NOTE_CANCELLED
+from mcp_tap.core.values import same_json
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Flow
+    from mcp_tap.core.facts.message import Message
+
+MOST_OPEN: Final = 4096
+MOST_OVER: Final = 4096
+_LONGEST: Final = float("inf")
+
+Key: TypeAlias = tuple[str | None, str | int | float]
+State: TypeAlias = Literal["open", "answered", "cancelled"]
+
+BATCHING: Final = "2025-03-26"
+"""The only revision in which a message may be an array."""
 
 
 class Pending(Topic):
-    """Requests of one client that have not been answered."""
+    """Requests in flight, and, where one channel carries all of them, those that were."""
+
+    wants: ClassVar = (
+        "request",
+        "result",
+        "error",
+        f"notification {NOTE_CANCELLED}",
+        "closed",
+    )
+
+    def __init__(self) -> None:
+        """Begin with no request seen."""
+        self.batches = False
+        """`initialize` settled on the revision that knows batches."""
+        self.legacy = False
+        """A request of the session era was seen, or one of no known era."""
+        self.started = False
+        """A request was seen."""
+        self._lowest: float | None = None
+        self._open: Bounded[Key, int] = Bounded(MOST_OPEN, _LONGEST)
+        self._over: Bounded[Key, State] = Bounded(MOST_OVER, _LONGEST)
+
+    def knows(self, request_id: Any) -> bool:
+        """Tell whether an id nobody has seen cannot be that of a request.
+
+        It can where the recording began later than the requests, or where so many of these were
+        open at once that some were forgotten.
+        """
+        if not self.started or self._open.retired:
+            return False
+        if type(request_id) is int or type(request_id) is float:
+            return self._lowest is None or request_id > self._lowest
+        return True
+
+    def is_open(self, flow: Flow, request_id: Any) -> bool:
+        """Tell whether a request of the same credential with this id waits for its response."""
+        key = _key(flow, request_id)
+        return key is not None and self._open.get(key) is not None
+
+    def state(self, flow: Flow, request_id: Any) -> State | None:
+        """Say what is known of an id; None where it was never used."""
+        key = _key(flow, request_id)
+        if key is None:
+            return None
+        return "open" if self._open.get(key) is not None else self._over.get(key)
+
+    def note(self, message: Message) -> None:
+        """Take note of a request, its response, or its cancellation."""
+        flow = message.flow
+        event = message.event
+        if event == "request":
+            self._request(message, flow)
+        elif event == "notification":
+            self._end(flow, message.params.get("requestId"), "cancelled", message.t)
+        else:
+            request = flow.request
+            if request is not None and _same(request.id, message.id):
+                flow.memo["answered"] = True
+            self._end(flow, message.id, "answered", message.t)
+            if message.method == INITIALIZE and message.result is not None:
+                self.batches = message.result.get("protocolVersion") == BATCHING
+
+    def closed(self, flow: Flow) -> None:
+        """Forget a request whose stream is over, whatever ended it."""
+        request = flow.request
+        if request is not None and "answered" not in flow.memo:
+            key = _key(flow, request.id)
+            if key is not None:
+                self._open.pop(key)
+
+    def _request(self, message: Message, flow: Flow) -> None:
+        self.started = True
+        if flow.band != MODERN:
+            self.legacy = True
+        key = _key(flow, message.id)
+        if key is None:
+            return
+        number = key[1]
+        if not isinstance(number, str) and (self._lowest is None or number < self._lowest):
+            self._lowest = number
+        self._open.put(key, (self._open.get(key) or 0) + 1, message.t)
+
+    def _end(self, flow: Flow, request_id: Any, state: State, t: float) -> None:
+        key = _key(flow, request_id)
+        if key is None:
+            return
+        waiting = self._open.get(key)
+        if waiting is not None and waiting > 1 and state == "answered":
+            self._open.put(key, waiting - 1, t)
+            return
+        if waiting is not None:
+            self._open.pop(key)
+        if not flow.http and (waiting is not None or self._over.get(key) is not None):
+            self._over.put(key, state, t)
+
+
+def _key(flow: Flow, request_id: Any) -> Key | None:
+    kind = type(request_id)
+    if kind is int or kind is str or kind is float:
+        return flow.credential, request_id
+    return None
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one == other if type(one) is type(other) is not dict else same_json(one, other)
