@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.message import NONE, Message
 
-MOST_FIELDS: Final = 1000
+MOST_FIELDS: Final = 500
 """Fields read of the forms of one message."""
 
 Kind: TypeAlias = Literal["string", "number", "integer", "boolean", "array"]

@@ -42,11 +42,6 @@ ORDERS: Final = (
 )
 """The catalogue's precedence.  A finding is about a field where its path ends in one."""
 
-_LOSERS: Final[dict[str, list[Order]]] = {}
-for _order in ORDERS:
-    for _loser in _order.losers:
-        _LOSERS.setdefault(_loser, []).append(_order)
-
 
 def beaten(found: Sequence[tuple[str, str, str]]) -> set[int]:
     """Say which of the findings of one message are not reported.
@@ -57,25 +52,31 @@ def beaten(found: Sequence[tuple[str, str, str]]) -> set[int]:
     Returns:
         Their positions.
     """
+    if len(found) < 2:
+        return set()
     ids = {identity for identity, _, _ in found}
-    return {
-        index
-        for index, (identity, path, spot) in enumerate(found)
-        for order in _LOSERS.get(identity, ())
-        if not ids.isdisjoint(order.winners)
-        and any(
-            winner in order.winners and _near(order.scope, (path, spot), (other, place))
-            for winner, other, place in found
+    lost: set[int] = set()
+    for order in ORDERS:
+        if ids.isdisjoint(order.winners) or ids.isdisjoint(order.losers):
+            continue
+        won = {
+            _place(order.scope, path, spot)
+            for identity, path, spot in found
+            if identity in order.winners
+        }
+        lost.update(
+            index
+            for index, (identity, path, spot) in enumerate(found)
+            if identity in order.losers and _place(order.scope, path, spot) in won
         )
-    }
+    return lost
 
 
-def _near(scope: Scope, one: tuple[str, str], other: tuple[str, str]) -> bool:
+def _place(scope: Scope, path: str, spot: str) -> tuple[str, ...]:
+    """Say where a finding is, as far as it counts for the scope."""
     if scope == "message":
-        return True
-    if _ask(one[0]) != _ask(other[0]):
-        return False
-    return scope == "ask" or _field(*one) == _field(*other)
+        return ()
+    return (_ask(path),) if scope == "ask" else (_ask(path), _field(path, spot))
 
 
 def _ask(path: str) -> str:

@@ -191,7 +191,9 @@ def _authority(rest: str) -> str:
 
 
 def _written(text: str) -> str:
-    scheme, _, rest = text.strip(_C0_AND_BLANK).translate(_TABS).partition(":")
+    if _RAW.search(text) is not None:
+        text = text.strip(_C0_AND_BLANK).translate(_TABS)
+    scheme, _, rest = text.partition(":")
     if scheme.lower() in _SPECIAL:
         rest = "//" + rest.replace("\\", "/").lstrip("/")
     host = _authority(rest).rpartition("@")[2]
