@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.records import pointer
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
 
 _META: Final = "/params/_meta"
+_DECLARED: Final = _META + pointer(CLIENT_CAPABILITIES)
 _INNER: Final[dict[str, tuple[str, ...]]] = {
     "elicitation": ("form", "url"),
     "sampling": ("tools", "context"),
@@ -105,32 +106,27 @@ def malformed_client_capabilities(m: Message) -> Hits:
     declared = m.meta.get(CLIENT_CAPABILITIES, NONE)
     if not declared and type(declared) is dict:
         return None
-    top = _META + pointer(CLIENT_CAPABILITIES)
     if type(declared) is not dict:
-        return Hit("client sent clientCapabilities that are not an object", top)
-    found: list[Hit] | None = None
-    for name, members in _INNER.items():
-        value = declared.get(name, NONE)
-        if not value and type(value) is dict:
+        return Hit("client sent clientCapabilities that are not an object", _DECLARED)
+    wrong: list[tuple[str, ...]] = []
+    for name, value in declared.items():
+        members = _INNER.get(name)
+        if members is None:
             continue
-        wrong = _wrong(name, value, members)
-        if wrong:
-            found = [] if found is None else found
-            found += [_capability(top, steps) for steps in wrong]
-    return found
+        if type(value) is not dict:
+            wrong.append((name,))
+        elif value:
+            names = list(value)[:_MOST_ENTRIES] if name in _MAPS else members
+            for inner in names:
+                if type(value.get(inner, NONE)) is not dict:
+                    wrong.append((name, inner))  # noqa: PERF401 (mostly there is none)
+    return [_capability(steps) for steps in wrong] if wrong else None
 
 
-def _wrong(name: str, value: Any, members: tuple[str, ...]) -> list[tuple[str, ...]]:
-    if type(value) is not dict:
-        return [(name,)]
-    names = list(value)[:_MOST_ENTRIES] if name in _MAPS else members
-    return [(name, inner) for inner in names if type(value.get(inner, NONE)) is not dict]
-
-
-def _capability(top: str, steps: tuple[str, ...]) -> Hit:
+def _capability(steps: tuple[str, ...]) -> Hit:
     said = ".".join(brief(step, 40).strip('"') for step in steps)
     words = f"client declared the capability {said} with something that is not an object"
-    return Hit(words, top + pointer(*(step[:200] for step in steps)))
+    return Hit(words, _DECLARED + pointer(*(step[:200] for step in steps)))
 
 
 @rule(

@@ -112,6 +112,12 @@ def _has_more(m: Message) -> bool:
     result = m.result
     if result is not None and "capabilities" in result:
         return True
+    return _has_nested(m)
+
+
+def _has_nested(m: Message) -> bool:
+    if m.event == "request" and "inputResponses" not in m.params:
+        return False  # nothing else in a request has a `_meta` of its own
     own = 1 if m.meta is not NONE else 0
     return m.record.payload().count(_MARK) > own
 
@@ -151,7 +157,7 @@ def _in_extensions(m: Message) -> Iterator[Hit]:
 
 def _nested(m: Message) -> Iterator[Hit]:
     """Look into every `_meta` below the message's own."""
-    if m.record.payload().count(_MARK) <= (1 if m.meta is not NONE else 0):
+    if not _has_nested(m):
         return
     tops = (("/result", m.result), ("/params", m.params))
     todo: list[tuple[Any, str]] = [(node, path) for path, node in tops if node]

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_tap.core.facts.ask import Answer
 from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.spec import INPUT_REQUIRED
 from mcp_tap.core.text import cut, pointer_words
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
-from mcp_tap.rules.shapes import shape_of
+from mcp_tap.rules.wire_schemas import shape_of
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
@@ -68,7 +69,7 @@ def _is_plain(m: Message, result: dict[str, Any]) -> bool:
     """Tell a result of the core protocol from one that asks, or of an extension."""
     if m.flow.band == MODERN:
         return result.get("resultType") == "complete" and m.request is not None
-    return "task" not in result
+    return "task" not in result and result.get("resultType") != INPUT_REQUIRED
 
 
 def _answer(answer: Answer) -> Hits:
