@@ -12,6 +12,7 @@ from mcp_tap.core.facts.message import NONE, is_masked
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.forms import is_number, json_type
+from mcp_tap.rules.shown import has_shape
 
 PAGE: Final = "specification/2026-07-28/client/sampling"
 MOST_MESSAGES: Final = 5000
@@ -248,7 +249,7 @@ def sampling_result_malformed(answer: Answer) -> Hits:
     value = answer.value
     if type(value) is not dict or answer.error:
         return None
-    if answer.flow.band == MODERN and value.keys().isdisjoint(("role", "content", "model")):
+    if answer.flow.band == MODERN and not has_shape(value, "sampling"):
         return None  # an answer of another kind
     return _answer_faults(answer, value)
 
