@@ -80,7 +80,8 @@ class Stdio:
         if exchange.answered:
             exchange.how, exchange.end = "complete", record.t
             self._close(id_key(exchange.request_id))
-            if exchange.method == spec.INITIALIZE and exchange.era == "session":
+            settled = exchange.method == spec.INITIALIZE and "result" in value
+            if settled and exchange.era == "session":
                 self._session.version = exchange.version
                 self._session.client = exchange.identity.name
         return changes
