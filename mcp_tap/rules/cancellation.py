@@ -78,7 +78,7 @@ def client_cancellation_invalid(m: Message) -> Hits:
     sent = cancelled.get(request_id)
     if sent is not None and sent.is_task:
         why = "which has become a task: that takes tasks/cancel"
-    elif not m.flow.http and sent is None and cancelled.complete:
+    elif not m.flow.http and sent is None and cancelled.complete and m.flow.seen.run.whole:
         why = "which it never sent"
     elif m.flow.http and m.flow.modern:
         why = "with a notification; over HTTP closing the stream does that"

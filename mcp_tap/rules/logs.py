@@ -34,7 +34,8 @@ def log_without_opt_in(m: Message) -> Hits:
     What comes on a listen stream, or after the response, has rules of its own.
     """
     if not m.flow.http:
-        if META_SUBSCRIPTION in m.meta or m.flow.seen.levels.pending():
+        seen = m.flow.seen
+        if META_SUBSCRIPTION in m.meta or seen.levels.pending() or not seen.run.whole:
             return None
         return Hit("server sends a log message while no unanswered request asks for any")
     request = m.request

@@ -83,7 +83,7 @@ def progress_for_unknown_token(m: Message) -> Hits:
     if m.flow.http:
         if request is None or request.method == LISTEN or m.flow.response is not None:
             return None
-    elif META_SUBSCRIPTION in m.meta or (request is None and m.flow.exchange.kind == "request"):
+    elif META_SUBSCRIPTION in m.meta:
         return None
     token = m.params.get("progressToken", _NONE)
     if token is _NONE:
@@ -105,6 +105,8 @@ def _whose(m: Message, request: Message | None, token: object) -> str | None:
         if same_json(own, token):
             return None
         return f"but the request of this stream gave {brief(own, 30)}"
+    if not m.flow.seen.run.whole:
+        return None
     progress, key = m.flow.seen.progress, token_key(token)
     if key is None:
         known = progress.odd  # some request gave such a thing

@@ -108,8 +108,8 @@ def subscription_id_missing_or_wrong(m: Message) -> Hits:
         if m.flow.seen.subscriptions.any_open():
             return Hit(f"server sends {m.method} without a subscription id", "/params", _SPOT)
         return None
-    if _listens(m) or (m.request is None and m.flow.exchange.kind == "request"):
-        return None  # found by it; or that request was too large to look at
+    if _listens(m) or not m.flow.seen.run.whole:
+        return None  # found by it; or its request may not have been seen
     return Hit(f"server sends {m.method} for subscription {_quoted(m)}, which is not open", _AT_ID)
 
 
@@ -234,7 +234,7 @@ def change_notification_outside_subscription(m: Message) -> Hits:
     In sessions of older revisions servers may announce changes on any stream.
     """
     if not m.flow.http:
-        if _listens(m) or m.flow.seen.subscriptions.any_open():
+        if _listens(m) or m.flow.seen.subscriptions.any_open() or not m.flow.seen.run.whole:
             return None
         return Hit(f"server sends {m.method} although no subscription is open", spot=m.method)
     if _listens(m):

@@ -246,7 +246,7 @@ def task_input_key_misuse(m: Message) -> Hits:
         answers = m.params.get("inputResponses")
         if task is None or type(answers) is not dict:
             return None
-        return _answering(task, answers)
+        return _answering(task, answers, whole=m.flow.seen.run.whole)
     state, at = state_of(m)
     task, asked = m.flow.seen.tasks.get(state.get("taskId")), state.get("inputRequests")
     if task is None or type(asked) is not dict or not task.questions:
@@ -278,8 +278,8 @@ def _asking(m: Message, task: Task, asked: dict[str, Any], at: str) -> Iterator[
             )
 
 
-def _answering(task: Task, answers: dict[str, Any]) -> Iterator[Hit]:
-    whole = task.created is not None and task.complete and task.unheard <= 0
+def _answering(task: Task, answers: dict[str, Any], *, whole: bool) -> Iterator[Hit]:
+    whole = whole and task.created is not None and task.complete and task.unheard <= 0
     for index, key in enumerate(answers):
         if index >= MOST_KEYS:
             return
