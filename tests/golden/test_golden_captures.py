@@ -10,6 +10,7 @@ import os
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from mcp_tap.capture.reader import open_path
 from mcp_tap.capture.tail import CaptureTail
 from mcp_tap.cli.main import run
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import AnyRecord, Closed, Footer, HttpRequest, Payload
 from mcp_tap.core.wire import value_of
@@ -67,16 +69,19 @@ class Fed:
     def __init__(self) -> None:
         self.pipeline = Pipeline()
         self.calls: dict[int, Call] = {}
+        self.findings: list[bytes] = []
 
     def feed(self, record: AnyRecord, **given) -> None:
         self.note(self.pipeline.feed(record, **given))
 
     def note(self, changes) -> None:
         self.calls.update((c.number, c) for c in changes if isinstance(c, Call))
+        self.findings += [msgspec.json.encode(f) for f in changes if isinstance(f, Finding)]
 
     def documents(self) -> list[bytes]:
         self.note(self.pipeline.finish())
-        return [machine.encode(machine.call_doc(self.calls[n])) for n in sorted(self.calls)]
+        calls = [machine.encode(machine.call_doc(self.calls[n])) for n in sorted(self.calls)]
+        return [*calls, *self.findings]
 
 
 def plainly_fed(records: list[AnyRecord]) -> list[bytes]:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
+from mcp_tap.core.records import Gap, Header
 from mcp_tap.pipeline import Change, Pipeline
 from tests.talk import Talk, call
 from tests.wire_samples import load
 
 
 def test_changes_are_calls_or_exchanges_of_no_call():
-    pipeline = Pipeline()
+    pipeline = Pipeline(judging=False)
     for record in load("py_legacy"):
         for change in pipeline.feed(record):
             assert isinstance(change, Call) or (
@@ -34,5 +36,33 @@ def test_time_passing_alone_lets_go_of_what_is_too_old():
     assert talk.pipeline.retired == 1
 
 
+def test_a_finding_comes_after_what_it_is_about_which_holds_it_by_then():
+    pipeline = Pipeline()
+    seen = []
+    for record in load("py_legacy"):
+        for change in pipeline.feed(record):
+            if isinstance(change, Finding):
+                holders = [held for held in seen if change in held.findings]
+                assert holders or change.call is None
+            else:
+                seen.append(change)
+
+
+def test_what_is_sifted_out_is_neither_given_nor_kept():
+    found = []
+    pipeline = Pipeline(sift=lambda finding, _: found.append(finding))
+    for record in begun_with_a_gap():
+        assert not any(isinstance(change, Finding) for change in pipeline.feed(record))
+    assert [finding.rule for finding in found] == ["TAP-003"]
+
+
+def begun_with_a_gap():
+    yield Header(
+        seq=0, t=0.0, format=1, tool="t", run="r", started="2026-07-28T00:00:00Z",
+        transport="http", upstream="http://x/mcp",
+    )  # fmt: skip
+    yield Gap(seq=3, t=0.1, lost=3, why="disk full")
+
+
 def test_change_is_what_feed_gives():
-    assert Change == Call | Exchange
+    assert Change == Call | Exchange | Finding
