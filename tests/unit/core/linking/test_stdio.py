@@ -63,3 +63,14 @@ def test_real_lines_of_the_session_era():
         assert shape(calls[name]) == ["?", "*"]
     assert calls["push_form"].era == "session"
     assert calls["push_form"].client == "lab-ts/1"
+
+
+def test_a_refused_handshake_opens_no_session():
+    talk = Talk()
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+    refused = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32601, "message": "no"}}
+    talk.say(None, "client", begin)
+    talk.say(None, "server", refused)
+    talk.say(None, "client", {"jsonrpc": "2.0", "method": "notifications/cancelled"})
+    assert [exchange.version for exchange in talk.loose.values()] == [None]
