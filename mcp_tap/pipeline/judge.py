@@ -174,6 +174,8 @@ class Judge:
         return found
 
     def _gap(self, _: Live | None, record: Gap, __: Any) -> list[Finding]:
+        if record.lost:
+            self._run.whole = False
         return self._engine.judge(self._nowhere(record), None, (("gap", None, record),))
 
     def _decision(self, live: Live | None, record: Decision, _: Any) -> list[Finding]:
@@ -220,6 +222,7 @@ class Judge:
         if record.sender == "tap" or not (flow.is_endpoint or _speaks(value)):
             return _NOTHING
         if record.truncated or _is_outline(record):
+            self._run.whole = self._run.whole and self._http
             return self._engine.judge(flow, None, (("cut", None, record),))
         track = live.track
         flow.call = track.call if track is not None else None

@@ -67,12 +67,14 @@ _RUN_TABLE: Final = _table(_OF_A_RUN)
 class Run:
     """Memory all clients of a run share."""
 
-    __slots__ = ("clients", "count", "states")
+    __slots__ = ("clients", "count", "states", "whole")
 
     def __init__(self) -> None:
         """Begin with nothing seen."""
         self.states = States()
         self.count = 0
+        self.whole = True
+        """No record was lost, and no line of a stdio run was too large to look at."""
         self.clients: Bounded[object, Seen] = Bounded(MOST_CLIENTS, LONGEST_CLIENT)
 
     def client(self, key: object, t: float) -> Seen:
