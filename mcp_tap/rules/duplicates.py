@@ -7,13 +7,16 @@ from typing import Final
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
+from msgspec.json import format as reformat
 
 from mcp_tap.core.records import Payload
 
 MOST_FOUND: Final = 100
 """Names reported of one object."""
-
-_BLANK: Final = " \t\r\n"
+MOST_NAMES: Final = 10_000
+"""Names looked at of one object."""
+MOST_READ: Final = 256 << 10
+"""Bytes looked at of one object, where they do show names twice."""
 
 
 class _Params(Struct, frozen=True):
@@ -30,6 +33,7 @@ class _Envelope(Struct):
 
 
 _envelopes: Final = Decoder(_Envelope)
+_maps: Final = Decoder(dict[str, Raw])
 _values: Final = JSONDecoder()
 
 
@@ -41,30 +45,40 @@ def repeated(record: Payload) -> list[str]:
     """
     try:
         found = _envelopes.decode(record.payload())
-        text = bytes(found.result.inputRequests or found.params.inputResponses).decode()
-        return _repeated(text)
+        raw = reformat(bytes(found.result.inputRequests or found.params.inputResponses), indent=-1)
+        return [] if _is_whole(raw) else _repeated(raw[:MOST_READ].decode(errors="replace"))
     except (ValueError, RecursionError):
         return []
+
+
+def _is_whole(raw: bytes) -> bool:
+    """Tell by its length alone that nothing of an object got lost in parsing; mostly it tells.
+
+    Args:
+        raw: the object, without blanks.
+    """
+    members = _maps.decode(raw)
+    if not members:
+        return True
+    names = "".join(members)
+    if "\\" in names or '"' in names:
+        return False
+    signs = 4 * len(members) + 1
+    return len(raw) == signs + len(names.encode()) + sum(len(bytes(m)) for m in members.values())
 
 
 def _repeated(text: str) -> list[str]:
     seen: set[str] = set()
     twice: dict[str, None] = {}
-    at = _skip(text, 1)
-    while text.startswith('"', at):
+    at = 1
+    while text.startswith('"', at) and len(seen) < MOST_NAMES:
         try:
             name, at = _values.raw_decode(text, at)
-            _, at = _values.raw_decode(text, _skip(text, _skip(text, at) + 1))
+            _, at = _values.raw_decode(text, at + 1)
         except (JSONDecodeError, RecursionError):
             break
         if name in seen and len(twice) < MOST_FOUND:
             twice[name] = None
         seen.add(name)
-        at = _skip(text, _skip(text, at) + 1)
-    return list(twice)
-
-
-def _skip(text: str, at: int) -> int:
-    while text[at : at + 1] in _BLANK and at < len(text):
         at += 1
-    return at
+    return list(twice)

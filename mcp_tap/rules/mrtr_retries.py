@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Answer
@@ -11,12 +12,14 @@ from mcp_tap.core.facts.retry import Retry
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import CLIENT_CAPABILITIES
 from mcp_tap.core.text import brief, cut, pointer_words, safe
-from mcp_tap.core.values import same_id, same_json
+from mcp_tap.core.values import same_id
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.shown import MEMBERS, has_shape, listed
+from mcp_tap.rules.shown import MEMBERS, MOST_ANSWERS, has_shape, listed
 
 DEEPEST: Final = 4
 """Levels to which a difference is pointed at."""
+MOST_COMPARED: Final = 10_000
+"""Values compared of the params of one retry."""
 LONGEST: Final = 200
 """Characters of a name that is part of a pointer."""
 
@@ -61,10 +64,7 @@ def retry_params_changed(r: Retry) -> Hits:
     are compared as JSON values: key order and 3 or 3.0 do not matter, absent arguments equal `{}`,
     and `_meta` may change freely.  Masked values are not compared.
     """
-    first, now = _lasting(r.first.params), _lasting(r.message.params)
-    if same_json(first, now):
-        return None
-    path = _difference(first, now)
+    path = _difference(_lasting(r.first.params), _lasting(r.message.params))
     if path is None:
         return None
     where = cut(safe(pointer_words("/params" + path)), 80)
@@ -82,24 +82,32 @@ def _lasting(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _difference(first: Any, now: Any) -> str | None:
-    """Point to where two values differ, in what is not masked; None where they do not."""
+    """Point to where two values differ, in what is not masked.
+
+    None where they do not, or where `MOST_COMPARED` values do not show it.
+    """
     pairs = [(first, now, "", 0)]
+    compared = 0
     while pairs:
         one, other, path, depth = pairs.pop()
         if one is other or is_masked(one) or is_masked(other):
             continue
         below: list[tuple[Any, Any, str, int]] = []
         if type(one) is dict and type(other) is dict:
-            for name in (*one, *(name for name in other if name not in one)):
-                at = _below(path, name, depth)
-                if name not in one or name not in other:
-                    return at
-                below.append((one[name], other[name], at, depth + 1))
-        elif type(one) is list and type(other) is list and len(one) == len(other):
-            for index, value in enumerate(one):
+            if one.keys() != other.keys():
+                missing = [name for name in one if name not in other]
+                missing = missing or [name for name in other if name not in one]
+                return _below(path, missing[0], depth)
+            for name, value in islice(one.items(), MOST_COMPARED - compared):
+                below.append((value, other[name], _below(path, name, depth), depth + 1))
+        elif type(one) is list and type(other) is list:
+            if len(one) != len(other):
+                return path
+            for index, value in enumerate(one[: MOST_COMPARED - compared]):
                 below.append((value, other[index], _below(path, index, depth), depth + 1))
-        elif not same_json(one, other):
+        elif type(one) is bool or type(other) is bool or one != other:
             return path
+        compared += len(below)
         pairs.extend(reversed(below))
     return None
 
@@ -171,7 +179,8 @@ def answer_key_unknown(r: Retry) -> Hits:
     if "inputRequests" in result and type(result["inputRequests"]) is not dict:
         return None
     known = {ask.key for round_ in r.call.rounds for ask in round_.asks}
-    unknown = [key for key in r.answers if key not in known and key not in r.asks]
+    looked_at = islice(r.answers, MOST_ANSWERS)
+    unknown = [key for key in looked_at if key not in known and key not in r.asks]
     return _unknown(unknown) if unknown else None
 
 

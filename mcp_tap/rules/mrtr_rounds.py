@@ -12,7 +12,7 @@ from mcp_tap.core.spec import MAY_ASK
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_id
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.duplicates import repeated
+from mcp_tap.rules.duplicates import MOST_NAMES, repeated
 from mcp_tap.rules.forms import json_type
 
 _RESULTS: Final = tuple(f"result {method}" for method in sorted(MAY_ASK))
@@ -271,7 +271,8 @@ def duplicate_input_request_key(m: Message) -> Hits:
     """
     client = m.event == "request"
     where, name = (m.params, "inputResponses") if client else (m.result or {}, "inputRequests")
-    if type(where.get(name)) is not dict:
+    known = where.get(name)
+    if type(known) is not dict or len(known) > MOST_NAMES:
         return None
     keys = repeated(m.record)
     return _doubled(keys, name, client=client) if keys else None

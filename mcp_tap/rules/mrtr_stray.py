@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from mcp_tap.core.facts.message import NONE, Message, is_masked
@@ -12,7 +13,7 @@ from mcp_tap.core.spec import MAY_ASK, TASKS_UPDATE
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.forms import json_type
-from mcp_tap.rules.shown import MEMBERS, listed
+from mcp_tap.rules.shown import MEMBERS, MOST_ANSWERS, has_shape, listed
 
 CORE: Final = frozenset(
     {
@@ -111,8 +112,8 @@ def answer_wrapped_in_envelope(m: Message) -> Hits:
     error in place of an answer has no meaning: a client that cannot answer does not retry, or
     declines.  A bare result with members beside it (`resultType`, `_meta`) is fine.
     """
-    answers = _answers(m)
-    wrapped = [key for key, value in answers.items() if type(value) is dict and _wraps(value)]
+    answers = islice(_answers(m).items(), MOST_ANSWERS)
+    wrapped = [key for key, value in answers if type(value) is dict and _wraps(value)]
     return _wrapped(m, wrapped) if wrapped else None
 
 
@@ -125,8 +126,11 @@ def _wrapped(m: Message, keys: list[str]) -> Iterator[Hit]:
     asks = retry.asks if retry is not None else NONE
     for key in keys:
         value, ask = answers[key], asks.get(key)
-        members = MEMBERS.get(ask.kind, _ANY) if ask is not None else _ANY
-        if any(name in value for name in members):
+        if ask is not None and ask.kind in MEMBERS:
+            fits = has_shape(value, ask.kind)
+        else:
+            fits = any(name in value for name in _ANY)
+        if fits:
             continue
         what = next(name for name in _WRAPPERS if name in value)
         yield Hit(
@@ -160,7 +164,8 @@ def input_responses_wrong_type(m: Message) -> Hits:
         return Hit(
             f"client sends {json_type(answers)} as inputResponses instead of a map", _ANSWERS
         )
-    wrong = [key for key, value in answers.items() if type(value) is not dict]
+    looked_at = islice(answers.items(), MOST_ANSWERS)
+    wrong = [key for key, value in looked_at if type(value) is not dict]
     return _wrong(answers, wrong) if wrong else None
 
 

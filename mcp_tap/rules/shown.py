@@ -9,6 +9,8 @@ from mcp_tap.core.text import brief
 
 MOST: Final = 3
 """Names listed; of more only the number is told."""
+MOST_ANSWERS: Final = 10_000
+"""Answers of one message that are looked at."""
 MEMBERS: Final[dict[str, tuple[str, ...]]] = {
     "form": ("action",),
     "url": ("action",),
