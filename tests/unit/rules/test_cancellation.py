@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from mcp_tap.core.finding import Finding
+from mcp_tap.core.records import Gap
+from mcp_tap.pipeline.spine import Pipeline
+from mcp_tap.testing import records_of
 from tests.cases import (
     PREFIX,
     RESULT,
@@ -155,3 +159,14 @@ def test_what_was_answered_before_was_not_cancelled():
         line("server", LATE["progress"], 9.0),
     )
     assert ids(case, "CANC", "PROG") == ["PROG-004"]
+
+
+def test_nothing_is_unknown_where_lines_were_lost():
+    case = stdio(line("client", tool(1)), line("client", cancel(2)))
+    header, *records = (record for record, _ in records_of(case))
+    for lost, rules in ((0, {"CANC-002"}), (1, set())):
+        pipeline = Pipeline()
+        pipeline.feed(header)
+        pipeline.feed(Gap(seq=0, t=0.0, lost=lost, why="disk full"))
+        found = [change for record in records for change in pipeline.feed(record)]
+        assert {f.rule for f in found if isinstance(f, Finding) and f.rule[:4] == "CANC"} == rules
