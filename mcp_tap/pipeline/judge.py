@@ -163,10 +163,11 @@ class Judge:
             return _NOTHING
         return self._engine.judge(flow, None, (("head", None, flow),))
 
-    def _closed(self, live: Live | None, _: Closed, __: Any) -> list[Finding]:
+    def _closed(self, live: Live | None, record: Closed, _: Any) -> list[Finding]:
         if live is None:
             return _NOTHING
         flow = self._flow(live)
+        flow.closed = record
         found = _NOTHING
         if not live.exchange.from_tap:
             found = self._engine.judge(flow, None, (("closed", None, flow),))
@@ -188,9 +189,12 @@ class Judge:
         seen = self._run.client(None, record.t)
         return Flow(exchange, seen, http=self._http, upstream=self._upstream)
 
-    def _line(self, _: Live | None, record: Noise, __: Any) -> list[Finding]:
+    def _line(self, live: Live | None, record: Noise, _: Any) -> list[Finding]:
         """Judge a line of a stdio run that is no message."""
         if self._http or record.exchange is not None:
+            sse = record.sse
+            if live is not None and sse is not None and (sse.id is not None or sse.retry):
+                self._flow(live).event_fields = True
             return _NOTHING
         seen = self._run.client(_PROCESS, record.t)
         exchange = Exchange(number=0, t=record.t)

@@ -11,6 +11,7 @@ FAMILIES: Final[tuple[str, ...]] = (
     # one line a module, sorted
     "answers",
     "cancellation",
+    "discovery",
     "elicit_ask",
     "elicit_fields",
     "elicit_links",
@@ -18,7 +19,12 @@ FAMILIES: Final[tuple[str, ...]] = (
     "elicit_schema",
     "entered",
     "error_codes",
+    "header_replies",
+    "headers",
+    "http_requests",
+    "http_responses",
     "legacy",
+    "listings",
     "logs",
     "meta_fields",
     "meta_keys",
@@ -29,6 +35,7 @@ FAMILIES: Final[tuple[str, ...]] = (
     "mrtr_states",
     "mrtr_stray",
     "outdated",
+    "param_headers",
     "progress",
     "roots",
     "rpc_envelope",
@@ -41,6 +48,7 @@ FAMILIES: Final[tuple[str, ...]] = (
     "tap",
     "tasks",
     "tasks_shape",
+    "tools",
 )
 """The modules that hold rules."""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.retry import Retry
     from mcp_tap.core.facts.seen import Seen
     from mcp_tap.core.model import Call, Exchange, Round
-    from mcp_tap.core.records import Headers, HttpRequest, HttpResponse
+    from mcp_tap.core.records import Closed, Headers, HttpRequest, HttpResponse
 
 Band: TypeAlias = Literal["2026-07-28", "2025-11-25", "2025-06-18", "other", "ambiguous"]
 """The revisions rules are written for.  `2026-07-28` stands for all from then on, `other` for what
@@ -52,7 +52,9 @@ class Flow:
         "asks",
         "band",
         "call",
+        "closed",
         "credential",
+        "event_fields",
         "exchange",
         "head",
         "http",
@@ -105,6 +107,10 @@ class Flow:
         """The first response to the request."""
         self.retry: Retry | None = None
         """The client's message as the answer to a round, where it is linked to one."""
+        self.closed: Closed | None = None
+        """How it ended, once it has; None on stdio."""
+        self.event_fields = False
+        """Events without data gave an id, or a time to reconnect."""
         self.responses = 0
         """Responses that have come in it."""
         self.band: Band = "ambiguous"

@@ -2,8 +2,67 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from msgspec import Struct
+
+from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.topic import Topic
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.message import Message
+
+DISCOVER: Final = "server/discover"
+NOT_FOUND: Final = -32601
+UNSUPPORTED_VERSION: Final = -32022
+MOST_VERSIONS: Final = 64
+
+
+class Unsupported(Struct, frozen=True):
+    """A refusal of a revision, with those the server has instead."""
+
+    supported: tuple[str, ...]
+    id: Any
+    """Id of the request that was refused."""
 
 
 class Server(Topic):
     """What a server said of itself: discovery, versions, capabilities."""
+
+    wants: ClassVar = ("result", "error")
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self.capabilities: dict[str, Any] | None = None
+        """Of the newest `DiscoverResult`; None where there was none that could be read."""
+        self.is_modern = False
+        """It answered a request of 2026-07-28, discovery aside, with a result of that revision."""
+        self.refused: Message | None = None
+        """The error that says that it knows no `server/discover`."""
+        self.unsupported: Unsupported | None = None
+        """The newest refusal of a revision, until the client took one of those it named."""
+
+    def note(self, message: Message) -> None:
+        """Take note of a response."""
+        if message.event == "error":
+            self._refusal(message)
+            return
+        if self.unsupported is not None and message.flow.version in self.unsupported.supported:
+            self.unsupported = None
+        if message.method == DISCOVER:
+            found = message.result.get("capabilities") if message.result is not None else None
+            self.capabilities = found if type(found) is dict else None
+        elif not self.is_modern and message.flow.band == MODERN:
+            result = message.result
+            self.is_modern = result is not None and type(result.get("resultType")) is str
+
+    def _refusal(self, message: Message) -> None:
+        error = message.error
+        code = error.get("code") if type(error) is dict else None
+        if code == NOT_FOUND and message.method == DISCOVER and message.flow.band == MODERN:
+            self.refused = self.refused or message
+        elif code == UNSUPPORTED_VERSION:
+            data = error.get("data")
+            listed = data.get("supported") if type(data) is dict else None
+            if type(listed) is list and listed and all(type(v) is str for v in listed):
+                self.unsupported = Unsupported(tuple(listed[:MOST_VERSIONS]), message.id)

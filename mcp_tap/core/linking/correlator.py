@@ -204,9 +204,9 @@ class Correlator:
         return _NOTHING
 
     def _noise(self, record: Noise, _: Any) -> Sequence[Change]:
-        if record.sse is not None and record.sse.id is not None and record.exchange is not None:
-            live = self._live.get(record.exchange)
-            if live is not None:
+        if record.sse is not None and record.exchange is not None:
+            self.touched = live = self._live.get(record.exchange)
+            if live is not None and record.sse.id is not None:
                 live.event_id = record.sse.id
         return _NOTHING
 

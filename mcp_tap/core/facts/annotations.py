@@ -1,0 +1,192 @@
+"""`x-mcp-header` annotations of a tool: the arguments that travel in headers as well.
+
+An annotation counts where the property it stands on is reached from the root through `properties`
+alone.  Anywhere else, and wherever its name or the type beside it is not allowed, it spoils the
+definition: clients on HTTP must drop the tool.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from mcp_tap.core.records import pointer
+from mcp_tap.core.redact_text import MARK
+from mcp_tap.core.text import brief
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.message import Message
+
+KEYWORD: Final = "x-mcp-header"
+PREFIX: Final = "mcp-param-"
+"""What the header's name begins with, in lower case."""
+MOST_NODES: Final = 20_000
+"""Schemas looked at in one message; what lies beyond is not known."""
+MOST_STEPS: Final = 128
+"""Steps from the root to a schema that are followed."""
+MOST_FAULTS: Final = 100
+MOST_NAME: Final = 1000
+
+_MARK: Final = KEYWORD.encode()
+_TOKEN: Final = frozenset(
+    "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+_SCALAR: Final = frozenset({"string", "integer", "boolean"})
+_ONE: Final = (
+    "items", "additionalItems", "contains", "additionalProperties", "unevaluatedItems",
+    "unevaluatedProperties", "propertyNames", "not", "if", "then", "else", "contentSchema",
+)  # fmt: skip
+"""Keywords whose value is a schema."""
+_LIST: Final = ("items", "prefixItems", "oneOf", "anyOf", "allOf")
+"""Keywords whose value is a list of schemas."""
+_MAP: Final = ("patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+"""Keywords whose value holds schemas by name."""
+
+
+class Mirrored(Struct, frozen=True):
+    """An argument that travels in a header as well."""
+
+    header: str
+    """Name of the header, in lower case."""
+    name: str
+    """What the annotation says, as it is spelled."""
+    path: tuple[str, ...]
+    """Where the argument stands in `arguments`."""
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with an annotation."""
+
+    path: str
+    """JSON pointer, from the root of the schema to the annotation."""
+    why: str
+
+
+class Annotations(Struct, frozen=True):
+    """All annotations of one tool."""
+
+    mirrored: tuple[Mirrored, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+_NO_ANNOTATIONS: Final = Annotations()
+
+
+def annotations_in(message: Message) -> dict[int, Annotations | None]:
+    """Read the annotations of a `tools/list` result, by the position of the tool.
+
+    A tool that is not in there has none.  None stands for one that was too large to read.
+    """
+    memo = message.flow.memo
+    found: dict[int, Annotations | None] | None = memo.get(KEYWORD)
+    if found is None:
+        found = memo[KEYWORD] = _read(message) if _MARK in message.record.payload() else {}
+    return found
+
+
+def _read(message: Message) -> dict[int, Annotations | None]:
+    tools = message.result.get("tools") if message.result is not None else None
+    found: dict[int, Annotations | None] = {}
+    left = MOST_NODES
+    for index, tool in enumerate(tools if type(tools) is list else ()):
+        schema = tool.get("inputSchema") if type(tool) is dict else None
+        if type(schema) is not dict:
+            continue
+        reader = _Reader(left)
+        read = reader.read(schema)
+        left = reader.left
+        if read is not _NO_ANNOTATIONS:
+            found[index] = read
+    return found
+
+
+class _Reader:
+    """Walks one schema."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self._mirrored: list[Mirrored] = []
+        self._faults: list[Fault] = []
+        self._names: set[str] = set()
+
+    def read(self, root: dict[str, Any]) -> Annotations | None:
+        # Schemas with the steps to them and the path of the property they are: None where they are
+        # no property that is reached through `properties` alone.
+        waiting: list[tuple[dict[str, Any], tuple[Any, ...], tuple[str, ...] | None]] = [
+            (root, (), ())
+        ]
+        while waiting:
+            if self.left <= 0:
+                return None
+            self.left -= 1
+            schema, steps, property_ = waiting.pop()
+            if len(steps) > MOST_STEPS:
+                return None
+            if KEYWORD in schema:
+                self._annotation(schema, steps, property_)
+            known = schema.get("properties")
+            if type(known) is dict:
+                self.left -= len(known)
+                for name, value in known.items():
+                    if type(value) is dict:
+                        path = (*property_, name) if property_ is not None else None
+                        waiting.append((value, (*steps, "properties", name), path))
+            for keyword, value in _elsewhere(schema):
+                waiting.append((value, (*steps, *keyword), None))
+        if self._mirrored or self._faults:
+            return Annotations(tuple(self._mirrored), tuple(self._faults[:MOST_FAULTS]))
+        return _NO_ANNOTATIONS
+
+    def _annotation(
+        self, schema: dict[str, Any], steps: tuple[Any, ...], path: tuple[str, ...] | None
+    ) -> None:
+        name = schema[KEYWORD]
+        why = self._why(name, schema, path)
+        if why is not None:
+            self._faults.append(Fault(pointer(*steps, KEYWORD), why))
+        elif path is not None and MARK not in name:
+            self._mirrored.append(Mirrored(PREFIX + name.lower(), name, path))
+        if type(name) is str:
+            self._names.add(name.lower())
+
+    def _why(self, name: Any, schema: dict[str, Any], path: tuple[str, ...] | None) -> str | None:
+        if type(name) is not str:
+            return "is no string"
+        if MARK in name:
+            return None
+        why = None
+        if not name:
+            why = "is empty"
+        elif len(name) > MOST_NAME or not _TOKEN.issuperset(name):
+            why = f"{brief(name, 40)} is no name a header field can have"
+        elif name.lower() in self._names:
+            why = f"{brief(name, 40)} is there twice, letter case aside"
+        elif not path:
+            why = "stands where no chain of properties leads"
+        elif not _is_scalar(schema.get("type")):
+            why = f"stands on a property of type {brief(schema['type'], 40)}"
+        return why
+
+
+def _is_scalar(kind: Any) -> bool:
+    """Tell whether a `type` allows only what a header can carry, null aside."""
+    if type(kind) is not list:
+        return type(kind) is not str or kind in _SCALAR  # of any other, nothing can be said
+    words = {word for word in kind if type(word) is str} - {"null"}
+    return bool(words) and words <= _SCALAR
+
+
+def _elsewhere(schema: dict[str, Any]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Give the schemas in a schema that are none of its properties, with the steps to them."""
+    found: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    for keyword, value in schema.items():
+        kind = type(value)
+        if kind is dict:
+            if keyword in _ONE:
+                found.append(((keyword,), value))
+            elif keyword in _MAP:
+                found += [((keyword, k), v) for k, v in value.items() if type(v) is dict]
+        elif kind is list and keyword in _LIST:
+            found += [((keyword, i), v) for i, v in enumerate(value) if type(v) is dict]
+    return found

@@ -1,0 +1,135 @@
+"""Arguments of a call that travel in `Mcp-Param-*` headers as well, compared with these."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from mcp_tap.core.facts.annotations import PREFIX, Mirrored
+from mcp_tap.core.facts.message import Message, is_masked
+from mcp_tap.core.finding import Severity
+from mcp_tap.core.records import pointer
+from mcp_tap.core.text import brief
+from mcp_tap.rules.base import Hit
+from mcp_tap.rules.mirrored_form import Reading, check, decoded, is_encoded, is_plain
+
+SAFE: Final = 2**53 - 1
+"""The largest integer that every peer reads exactly."""
+MOST_LEAVES: Final = 1000
+"""Values of a call's arguments that are looked at where no definition says which one to take."""
+MOST_DIGITS: Final = 64
+_DIGITS: Final = frozenset("0123456789+-.eE")
+
+
+def read_params(found: Reading, m: Message) -> None:
+    """Put into `found` what is wrong with the `Mcp-Param-*` headers of a call."""
+    fields = m.flow.fields
+    tools = m.flow.seen.tools
+    tool = tools.of(m)
+    mirrored = tool.mirrored if tool is not None else None
+    known: set[str] = set()
+    if tool is not None and mirrored is not None:
+        fresh = tools.is_fresh(tool)
+        for entry in mirrored:
+            known.add(entry.header)
+            _compare(found, m, entry, fields.get(entry.header), fresh=fresh)
+    for header, values in fields.items():
+        if header.startswith(PREFIX) and header not in known:
+            damaged = [v for v in values if is_encoded(v) and decoded(v) is None]
+            odd = [v for v in damaged if not _is_argument(v, m.params.get("arguments"))]
+            if odd:
+                check(found, _spelled(m, header), odd, None, strict=False)
+
+
+def _compare(
+    found: Reading, m: Message, entry: Mirrored, values: list[str] | None, *, fresh: bool
+) -> None:
+    value = _argument(m.params.get("arguments"), entry.path)
+    if is_masked(value) or not _can_travel(value):
+        return
+    header = f"Mcp-Param-{entry.name}"
+    path = "/params/arguments" + pointer(*entry.path)
+    rule = "HDR-010"
+    why: str | None = None
+    if type(value) is int and abs(value) > SAFE:
+        why = f"client gave an integer beyond the safe range for the argument {header} repeats"
+    elif values is None:
+        if value is not None:
+            rule = "HDR-009"
+            why = f"client sent no {header} header, although the call has the argument it repeats"
+    elif value is None:
+        why = f"client sent {header}, although the call has no value for the argument it repeats"
+    elif type(value) is str:
+        wrong = check(found, header, values, value, path=path)
+        if wrong is not None:
+            why = f"client sent {header}: {brief(wrong, 60)}, which is not the argument's value"
+    else:
+        why = _not_that(found, header, values, value)
+    if why is not None:
+        severity: Severity | None = None if fresh else "note"
+        found.setdefault(rule, []).append(Hit(why, path, header, severity=severity))
+
+
+def _not_that(found: Reading, header: str, values: list[str], value: float) -> str | None:
+    """Compare a header with a number or a boolean; say what is wrong, or put it into `found`."""
+    for text in values:
+        if is_masked(text) or _agrees(text, value):
+            continue
+        if is_encoded(text) and decoded(text) is None:
+            check(found, header, [text], None, strict=False)
+            continue
+        right = "true or false" if type(value) is bool else "that number"
+        return f"client sent {header}: {brief(text, 60)}, but the argument asks for {right}"
+    return None
+
+
+def _can_travel(value: Any) -> bool:
+    """Tell whether an argument is one of those a header can repeat, or is none at all."""
+    if type(value) is float:
+        return value.is_integer()
+    return value is None or type(value) in (str, bool, int)
+
+
+def _argument(arguments: Any, path: tuple[str, ...]) -> Any:
+    """Give the value at a path; None where there is none."""
+    for step in path:
+        if type(arguments) is not dict:
+            return None
+        arguments = arguments.get(step)
+    return arguments
+
+
+def _agrees(header: str, value: Any) -> bool:
+    text = decoded(header) if is_encoded(header) else header
+    if text is None:
+        return False
+    if type(value) is bool:
+        return text == ("true" if value else "false")
+    if len(text) > MOST_DIGITS or not _DIGITS.issuperset(text):
+        return False
+    try:
+        return Decimal(text) == Decimal(value)
+    except (InvalidOperation, ValueError):
+        return False
+
+
+def _is_argument(header: str, arguments: Any) -> bool:
+    """Tell whether a header value may be an argument that looks like this and travels plainly."""
+    if not is_plain(header):
+        return False
+    waiting = [arguments]
+    for _ in range(MOST_LEAVES):
+        if not waiting:
+            return False
+        value = waiting.pop()
+        if value == header:
+            return True
+        if type(value) is dict:
+            waiting += list(value.values())[:MOST_LEAVES]
+    return True
+
+
+def _spelled(m: Message, header: str) -> str:
+    head = m.flow.head
+    names = [name for name, _ in head.headers if name.lower() == header] if head is not None else []
+    return brief(names[0], 60).strip('"') if names else header
