@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import sys
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from operator import length_hint
@@ -93,6 +95,9 @@ class CaptureReader:
         self.clean = False
         """A footer was seen."""
         self._lines_before = 0
+        self._part = 0
+        self._marks: list[tuple[int, int, int]] = []
+        """From which `seq` on a line's number is `seq` and how much, and in which part."""
         self._stream = stream
         self._once = stream is not None
         self._from_start = from_start
@@ -120,6 +125,23 @@ class CaptureReader:
         """Lines read so far, over all parts."""
         return self._lines_before + self.line
 
+    def where(self, seq: int) -> tuple[Path | None, int]:
+        """Say in which file (None: standard input) and line the record `seq`, read by now, stands.
+
+        Of a record that is missing, or whose `seq` is there twice, it is a line near by.
+        """
+        at = bisect_right(self._marks, (seq, sys.maxsize, 0)) - 1
+        if at < 0:
+            return self.path, 1
+        _, more, part = self._marks[at]
+        return (self.parts[part] if self.parts else None), seq + more
+
+    def _mark(self, seq: int, number: int) -> None:
+        """Note that record `seq` stands on line `number`, where the one before does not tell."""
+        more, marks = number - seq, self._marks
+        if not marks or marks[-1][1] != more or marks[-1][2] != self._part:
+            marks.append((max(seq, marks[-1][0]) if marks else seq, more, self._part))
+
     def __iter__(self) -> Iterator[AnyRecord]:
         """Give out the records in order, the header first.
 
@@ -138,9 +160,10 @@ class CaptureReader:
         with self._begin() as stream:
             yield (self.header,)
             yield from self._decoded(self._whole_lines(stream), self._convert)
-        for path in self.parts[1:]:
+        for part, path in enumerate(self.parts[1:], 1):
             self._lines_before += self.line
             self._line = 1
+            self._part = part
             self.place = path.name
             with open_part(path) as stream:
                 header, convert = first_line(read_line(stream, path.name), path.name)
@@ -158,6 +181,7 @@ class CaptureReader:
             read_line(stream, self.name)
         self._account = Account(self.header, from_start=self._from_start)
         self.place, self._line, self._lines_before = self.name, 1, 0
+        self._part, self._marks = 0, []
         self.torn, self.clean = None, False
         return stream
 
@@ -173,6 +197,7 @@ class CaptureReader:
             if not records:
                 lines = chain(block, lines)
                 break
+            self._mark(account.expected, number + 1)
             number += len(records)
             ahead = iter(records)
             self._line, self._ahead = number, ahead
@@ -186,6 +211,7 @@ class CaptureReader:
     ) -> Iterator[AnyRecord]:
         account = self._account
         expected = account.expected
+        self._mark(expected, number + 1)
         for line in lines:
             number += 1
             try:
@@ -194,18 +220,22 @@ class CaptureReader:
                 if isinstance(line, Odd):
                     number += line.lines - 1
                 if line.isspace() or (isinstance(line, Odd) and line.blank):
+                    self._mark(expected, number + 1)
                     continue
                 record = self._after_damage(line, lines, convert, number, error)
                 if record is None:
                     break
                 number += 1
             if record is None:
+                self._mark(expected, number + 1)
                 continue
             seq = record.seq
             if seq != expected or type(record) in _NOTED:
                 if isinstance(record, Header):
                     self._check_header(record, number)
+                    self._mark(expected, number + 1)
                     continue
+                self._mark(seq, number)
                 account.expected = expected
                 if isinstance(record, Gap):
                     account.gap(record)
