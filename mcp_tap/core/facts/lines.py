@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_LINES: Final = 1000
 MOST_BYTES: Final = 1 << 20
 
-_STRINGS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
+_STRINGS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _loose: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Lets line breaks stand inside strings: those are what tore the message apart."""
 
@@ -38,14 +38,9 @@ class Seam:
         self.parts.append(text)
         self.size += len(text)
         rest = f'"{text}' if self.in_string else text
-        self.in_string = False
-        bare = _STRINGS.sub(self._string, rest)
+        bare, cut, _ = _STRINGS.sub("", rest).partition('"')
+        self.in_string = cut != ""
         self.depth += bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")
-
-    def _string(self, found: re.Match[str]) -> str:
-        if found[1] != '"':
-            self.in_string = True
-        return ""
 
     @property
     def goes_on(self) -> bool:

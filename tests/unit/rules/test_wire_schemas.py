@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_tap.rules.wire_schemas import methods, shape_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_shape_can_be_compiled():
+    for revision in ("2025-06-18", "2025-11-25", "2026-07-28"):
+        for event in ("request", "notification", "result", "answer", "server_notification"):
+            for method in methods(event):
+                shape = shape_of(revision, event, method)
+                assert shape is None or shape.is_valid({}) in {True, False}
+
+
+def test_what_nobody_defined_has_no_shape():
+    assert shape_of("2026-07-28", "request", "initialize") is None
+    assert shape_of("2026-07-28", "request", "vendor/x") is None
+    assert shape_of("other", "request", "tools/call") is None
+    assert shape_of("2025-11-25", "result", "tasks/get") is None
+
+
+def test_a_shape_is_compiled_once():
+    one = shape_of("2026-07-28", "request", "tools/call")
+    assert one is shape_of("2026-07-28", "request", "tools/call")
+    assert one is not None
+    assert one.is_valid({"name": "t"})
+    assert one.fault({"name": "t"}) is None
+
+
+def test_a_masked_value_is_never_at_fault():
+    shape = shape_of("2026-07-28", "request", "tools/call")
+    assert shape is not None
+    from mcp_tap.core.redact_text import MARK
+
+    assert shape.fault({"name": "t", "arguments": MARK}) is None
+    assert shape.fault({"name": "t", "arguments": "x"}) == ("/arguments", "must be an object")
+
+
+def test_the_data_are_what_the_generator_makes(tmp_path):
+    pytest.importorskip("mcp_types")
+    program = (
+        "import sys; sys.path.insert(0, 'scripts'); import make_schemas; from pathlib import Path; "
+        "make_schemas.TARGET = Path(sys.argv[1]); make_schemas.main()"
+    )
+    made = tmp_path / "schemas.json"
+    subprocess.run([sys.executable, "-c", program, made], cwd=ROOT, check=True, timeout=60)
+    kept = ROOT / "mcp_tap" / "rules" / "data" / "schemas.json"
+    assert made.read_text() == kept.read_text(), "run `make schemas`"
