@@ -40,7 +40,7 @@ _USUAL: Final = frozenset(
 )
 _MOST_KEYS: Final = 1000
 """Keys looked at in one object."""
-_MOST_NODES: Final = 20_000
+_MOST_NODES: Final = 5_000
 """Objects and arrays walked through in one message."""
 _LONGEST: Final = 200
 _MARK: Final = b'"_meta"'
