@@ -42,9 +42,14 @@ def test_ids_of_other_types_are_other_ids():
     assert same_id(1, 1)
     assert not same_id(1, "1")
     assert not same_id(1, True)
-    assert not same_id(1, 1.0)
     assert id_key(1) != id_key("1")
     assert id_key({"a": [1]}) == id_key({"a": [1]})
+
+
+def test_two_spellings_of_a_number_are_one_id():
+    assert same_id(1, 1.0)
+    assert id_key(1) == id_key(1.0)
+    assert not same_id(1, 1.5)
 
 
 def test_every_value_has_a_text():
