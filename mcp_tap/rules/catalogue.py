@@ -24,6 +24,8 @@ FAMILIES: Final[tuple[str, ...]] = (
     "http_requests",
     "http_responses",
     "legacy",
+    "link_hosts",
+    "link_secrets",
     "listings",
     "logs",
     "meta_fields",

@@ -56,6 +56,8 @@ def phone_in(text: str) -> bool:
 def _is_mailbox(local: str, domain: str) -> bool:
     if local in ("git", "ssh", "svn", "hg") or local.startswith((".", "%")):
         return False
+    if domain.lower().endswith("gserviceaccount.com"):  # of a program, in signed links
+        return False
     return _NO_DOMAIN.match(domain.lower()) is None
 
 

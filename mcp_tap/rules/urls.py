@@ -209,3 +209,8 @@ def _readable(label: str) -> str:
         return label[4:].encode().decode("punycode")
     except (UnicodeError, ValueError, OverflowError):
         return label
+
+
+def written_host(text: str) -> str:
+    """Give the host as a text spells it, also where no browser would open it."""
+    return _written(text) if len(text) <= LONGEST else ""
