@@ -161,7 +161,11 @@ class Judge:
         flow.reply = record
         if record.sender == "tap":
             return _NOTHING
-        return self._engine.judge(flow, None, (("head", None, flow),))
+        known = flow.seen.steady.knows_head(flow)
+        found = self._engine.judge(flow, None, (("head", None, flow),), known=known)
+        if self._engine.restless:
+            flow.steady = False
+        return found
 
     def _closed(self, live: Live | None, record: Closed, _: Any) -> list[Finding]:
         if live is None:
@@ -237,7 +241,10 @@ class Judge:
         else:
             self._received(live, flow, message)
         steps = steps_of(live, flow, message)
-        found = self._engine.judge(flow, message, steps)
+        known = self._knows(flow, message)
+        found = self._engine.judge(flow, message, steps, known=known)
+        if flow.steady and not known:
+            self._learn(flow, message)
         if message.event in ("result", "error"):
             flow.responses += 1
             if flow.response is None:
@@ -248,6 +255,24 @@ class Judge:
         if track is not None and track.first is None and message.event == "request":
             track.first = message
         return found
+
+    def _knows(self, flow: Flow, message: Message) -> bool:
+        """Tell whether steady rules need not look at a message."""
+        if message is flow.request:
+            flow.steady = True
+            return flow.seen.steady.knows_request(message)
+        if message.event == "result" and flow.response is None:
+            return flow.seen.steady.knows_result(message)
+        return False
+
+    def _learn(self, flow: Flow, message: Message) -> None:
+        """Keep what steady rules need not look at again."""
+        if self._engine.restless:
+            flow.steady = False
+        elif message is flow.request:
+            flow.seen.steady.keep_request(message)
+        elif message.event == "result" and flow.response is None:
+            flow.seen.steady.keep_result(message)
 
     def _sent(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn from a client's message which rules hold for its exchange."""

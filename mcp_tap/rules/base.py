@@ -87,6 +87,10 @@ class Rule(Struct, frozen=True, kw_only=True):
     """It looks at which rules fired on the request, and so runs after the others."""
     last_resort: bool
     """It runs only where no other rule said a word."""
+    steady: bool
+    """It looks only at what `core.facts.steady` compares: a request's head, method, target, `_meta`
+    and names of members; a response's head, status, type, `_meta` and names of members.  Where
+    it found nothing in one, it is not asked about the next that is equal in these."""
     judge: Callable[[Any], Hits]
     page: str
     """Its docstring."""
@@ -118,6 +122,7 @@ def rule(
     transports: tuple[Transport, ...] = ("http", "stdio"),
     consequence: bool = False,
     last_resort: bool = False,
+    steady: bool = False,
 ) -> Callable[[F], F]:
     """Register the function below as a rule; its name and docstring become the rule's.
 
@@ -132,6 +137,7 @@ def rule(
         transports: where it can be seen.
         consequence: it looks at what fired on the request.
         last_resort: it runs only where nothing else fired.
+        steady: it looks at nothing that differs from one ordinary message to the next.
     """
 
     def register(function: F) -> F:
@@ -149,6 +155,7 @@ def rule(
             transports=transports,
             consequence=consequence,
             last_resort=last_resort,
+            steady=steady,
             judge=function,
             page=function.__doc__ or "",
         )

@@ -6,7 +6,7 @@ looked up, never searched.  A rule that raises is itself a finding, and costs no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mcp_tap.core.bounded import Bounded
@@ -28,8 +28,11 @@ LONGEST_MESSAGE: Final = 400
 Step: TypeAlias = tuple[str, str | None, Any]
 """A trigger's event, its method or kind, and the subject."""
 Found: TypeAlias = tuple[Rule, Hit]
-
-_NOTHING: Final[tuple[Rule, ...]] = ()
+Pair: TypeAlias = tuple[Callable[[Any], Hits], Rule]
+Plan: TypeAlias = tuple[tuple[Pair, ...], tuple[Pair, ...], tuple[Pair, ...]]
+"""What runs: at once, as a consequence of that, and where nothing else fired."""
+Table: TypeAlias = dict[str, dict[str | None, Plan]]
+"""Event -> method or kind -> what runs."""
 
 
 class Engine:
@@ -38,68 +41,82 @@ class Engine:
     def __init__(self, rules: Sequence[Rule] | None = None) -> None:
         """Judge by `rules`; by all of them where none are given."""
         self._rules = catalogue.RULES if rules is None else tuple(rules)
-        self._tables: dict[tuple[bool, Band], dict[str, dict[str | None, tuple[Rule, ...]]]] = {}
+        self._tables: dict[tuple[bool, Band, bool], Table] = {}
         self._once: Bounded[Any, Rule] = Bounded(MOST_ONCE, float("inf"))
         self._raised: set[str] = set()
+        self._steady = frozenset(rule.id for rule in self._rules if rule.steady)
+        self.restless = False
+        """A steady rule fired on the subject judged last."""
 
-    def judge(self, flow: Flow, message: Message | None, steps: Iterable[Step]) -> list[Finding]:
+    def judge(
+        self, flow: Flow, message: Message | None, steps: Iterable[Step], *, known: bool = False
+    ) -> list[Finding]:
         """Run what applies.
 
         Args:
             flow: the exchange.
             message: what happened in it, whose findings these are; None for the exchange itself.
             steps: the subjects, with their triggers.
+            known: steady rules need not look.
 
         Returns:
             Findings, those of a lower id first.
         """
-        table = self._table(flow)
+        table = self._tables.get((flow.http, flow.band, known)) or self._table(flow, known=known)
         found: list[Found] = []
-        late: list[tuple[Rule, Any]] = []
+        late: list[tuple[Plan, Any]] = []
         for event, word, subject in steps:
-            rules = table.get(event)
-            if rules is None:
+            plans = table.get(event)
+            if plans is None:
                 continue
-            applying = rules.get(word)
-            if applying is None:
-                applying = rules[None]
-            for rule in applying:
-                if rule.consequence or rule.last_resort:
-                    late.append((rule, subject))
-                    continue
+            plan = plans.get(word) or plans[None]
+            for judge, rule in plan[0]:
                 try:
-                    hits = rule.judge(subject)
+                    hits = judge(subject)
                     if hits is not None:
                         _gather(found, rule, hits)
                 except Exception as error:  # noqa: BLE001 (a top door: a rule of ours failed)
                     self._failed(found, rule, error)
+            if plan[1] or plan[2]:
+                late.append((plan, subject))
         if late:
             self._late(found, late, message)
-        return self._findings(flow, message, found) if found else []
+        self.restless = False
+        if not found:
+            return []
+        self.restless = any(rule.id in self._steady for rule, _ in found)
+        return self._findings(flow, message, found)
 
     def _late(
-        self, found: list[Found], late: list[tuple[Rule, Any]], message: Message | None
+        self, found: list[Found], late: list[tuple[Plan, Any]], message: Message | None
     ) -> None:
         if message is not None and found:
             message.fired = {rule.id for rule, _ in found}
-        for rule, subject in late:
-            if rule.last_resort and any(r.severity != "note" for r, _ in found):
-                continue
+        for plan, subject in late:
+            self._run(found, plan[1], subject)
+        if all(rule.severity == "note" for rule, _ in found):
+            for plan, subject in late:
+                self._run(found, plan[2], subject)
+
+    def _run(self, found: list[Found], pairs: tuple[Pair, ...], subject: Any) -> None:
+        for judge, rule in pairs:
             try:
-                hits = rule.judge(subject)
+                hits = judge(subject)
                 if hits is not None:
                     _gather(found, rule, hits)
             except Exception as error:  # noqa: BLE001 (a top door: a rule of ours failed)
                 self._failed(found, rule, error)
 
-    def _table(self, flow: Flow) -> dict[str, dict[str | None, tuple[Rule, ...]]]:
-        key = (flow.http, flow.band)
-        table = self._tables.get(key)
-        if table is None:
-            transport = "http" if flow.http else "stdio"
-            table = self._tables[key] = _build(
-                [r for r in self._rules if transport in r.transports and flow.band in r.versions]
-            )
+    def _table(self, flow: Flow, *, known: bool) -> Table:
+        transport = "http" if flow.http else "stdio"
+        applying = [
+            rule
+            for rule in self._rules
+            if transport in rule.transports
+            and flow.band in rule.versions
+            and not (known and rule.steady)
+        ]
+        table = self._tables[flow.http, flow.band, known] = _build(applying)
         return table
 
     def _failed(self, found: list[Found], rule: Rule, error: Exception) -> None:
@@ -156,18 +173,28 @@ class Engine:
         )
 
 
-def _build(rules: Sequence[Rule]) -> dict[str, dict[str | None, tuple[Rule, ...]]]:
-    table: dict[str, dict[str | None, tuple[Rule, ...]]] = {}
+def _build(rules: Sequence[Rule]) -> Table:
+    words: dict[str, dict[str | None, list[Rule]]] = {}
     for rule in rules:
         for trigger in rule.on:
             event, _, word = trigger.partition(" ")
-            words = table.setdefault(event, {None: _NOTHING})
-            words[word or None] = (*words.get(word or None, _NOTHING), rule)
-    for words in table.values():
-        for narrow in words:
-            if narrow is not None:
-                words[narrow] += words[None]
-    return table
+            words.setdefault(event, {None: []}).setdefault(word or None, []).append(rule)
+    return {
+        event: {
+            word: _plan(own if word is None else [*own, *of_event[None]])
+            for word, own in of_event.items()
+        }
+        for event, of_event in words.items()
+    }
+
+
+def _plan(rules: list[Rule]) -> Plan:
+    pairs = [(rule.judge, rule) for rule in rules]
+    return (
+        tuple(pair for pair in pairs if not (pair[1].consequence or pair[1].last_resort)),
+        tuple(pair for pair in pairs if pair[1].consequence),
+        tuple(pair for pair in pairs if pair[1].last_resort),
+    )
 
 
 def _gather(found: list[Found], rule: Rule, hits: Hits) -> None:

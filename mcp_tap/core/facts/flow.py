@@ -69,6 +69,7 @@ class Flow:
         "round",
         "seen",
         "sent",
+        "steady",
         "upstream",
     )
 
@@ -109,6 +110,8 @@ class Flow:
         """The client's message as the answer to a round, where it is linked to one."""
         self.closed: Closed | None = None
         """How it ended, once it has; None on stdio."""
+        self.steady = False
+        """So far it looks as one in which steady rules found nothing."""
         self.event_fields = False
         """Events without data gave an id, or a time to reconnect."""
         self.responses = 0

@@ -6,7 +6,6 @@ of all of them together.  Both are nothing but topics, each with a subject of it
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_tap.core.bounded import Bounded
@@ -20,6 +19,7 @@ from mcp_tap.core.facts.progress import Progress
 from mcp_tap.core.facts.server import Server
 from mcp_tap.core.facts.session import Session
 from mcp_tap.core.facts.states import States
+from mcp_tap.core.facts.steady import Steady
 from mcp_tap.core.facts.subscriptions import Subscriptions
 from mcp_tap.core.facts.tasks import Tasks
 from mcp_tap.core.facts.tools import Tools
@@ -48,20 +48,26 @@ _OF_A_CLIENT: Final[dict[str, type[Topic]]] = {
 }
 _OF_A_RUN: Final[dict[str, type[Topic]]] = {"states": States}
 
-Names: TypeAlias = tuple[str, ...]
-_nobody: Final[Names] = ()
+Table: TypeAlias = dict[str, dict[str | None, tuple[tuple[bool, str], ...]]]
+"""Event -> method -> which topics of the run (True) or the client (False) want to know."""
 
 
-def _table(topics: dict[str, type[Topic]]) -> dict[str, Names]:
-    table: dict[str, Names] = {}
-    for name, topic in topics.items():
-        for event in topic.wants:
-            table[event] = (*table.get(event, ()), name)
+def _table() -> Table:
+    table: Table = {}
+    for of_run, topics in ((False, _OF_A_CLIENT), (True, _OF_A_RUN)):
+        for name, topic in topics.items():
+            for wanted in topic.wants:
+                event, _, method = wanted.partition(" ")
+                methods = table.setdefault(event, {None: ()})
+                methods[method or None] = (*methods.get(method or None, ()), (of_run, name))
+    for methods in table.values():
+        for narrow in methods:
+            if narrow is not None:
+                methods[narrow] = tuple(dict.fromkeys((*methods[None], *methods[narrow])))
     return table
 
 
-_CLIENT_TABLE: Final = _table(_OF_A_CLIENT)
-_RUN_TABLE: Final = _table(_OF_A_RUN)
+_WANTED: Final = _table()
 
 
 class Run:
@@ -90,7 +96,7 @@ class Run:
 class Seen:
     """Memory of one client, session or process."""
 
-    __slots__ = (*_OF_A_CLIENT, "band", "number", "run")
+    __slots__ = (*_OF_A_CLIENT, "band", "number", "run", "steady")
 
     pending: Pending
     lost: Lost
@@ -108,6 +114,7 @@ class Seen:
     def __init__(self, run: Run, number: int) -> None:
         """Begin with nothing seen."""
         self.run = run
+        self.steady = Steady()
         self.number = number
         """Tells clients of one run apart."""
         self.band: Band = "ambiguous"
@@ -117,16 +124,15 @@ class Seen:
 
     def note(self, event: str, message: Message) -> None:
         """Tell whoever wants to know of a message."""
-        self._tell(event, lambda topic: topic.note(message), message.method)
+        methods = _WANTED.get(event)
+        if methods is None:
+            return
+        for of_run, name in methods.get(message.method) or methods[None]:
+            getattr(self.run if of_run else self, name).note(message)
 
     def closed(self, flow: Flow) -> None:
         """Tell whoever wants to know that an exchange is over."""
-        self._tell("closed", lambda topic: topic.closed(flow), None)
-
-    def _tell(self, event: str, tell: Callable[[Topic], None], method: str | None) -> None:
-        keys = (event,) if method is None else (event, f"{event} {method}")
-        for key in keys:
-            for name in _CLIENT_TABLE.get(key, _nobody):
-                tell(getattr(self, name))
-            for name in _RUN_TABLE.get(key, _nobody):
-                tell(getattr(self.run, name))
+        methods = _WANTED.get("closed")
+        if methods is not None:
+            for of_run, name in methods[None]:
+                getattr(self.run if of_run else self, name).closed(flow)
