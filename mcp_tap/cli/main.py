@@ -21,6 +21,8 @@ COMMANDS = {
     "http": "Reverse proxy in front of a Streamable HTTP server.",
     "watch": "Live console on the newest run, or on a growing file.",
     "show": "Print the calls of a capture.",
+    "check": "Judge captures by the rules; for CI, too.",
+    "rules": "List the rules, or print the page of one.",
     "list": "List captures.",
     "prune": "Delete old captures.",
     "demo": "A small real server and client through the tap.",

@@ -11,12 +11,12 @@ from mcp_tap.views.look import Row
 
 LETTERS: Final[dict[Severity, str]] = {"error": "E", "warning": "W", "note": "N"}
 """Severity as a letter: colour never says it alone."""
-_STYLES: Final[dict[Severity, str]] = {"error": "bad", "warning": "wait", "note": "dim"}
+STYLES: Final[dict[Severity, str]] = {"error": "bad", "warning": "wait", "note": "dim"}
 
 
 def finding_row(finding: Finding, indent: str = "") -> Row:
     """Describe a finding in one row: which rule, of which call, whose fault, what happened."""
-    style = _STYLES[finding.severity]
+    style = STYLES[finding.severity]
     return [
         (f"{indent}{LETTERS[finding.severity]} ", style),
         (finding.rule, "strong"),
@@ -51,7 +51,7 @@ def counted(findings: Iterable[Finding]) -> Row:
 def finding_rows(findings: Iterable[Finding], indent: str) -> Iterator[Row]:
     """Describe the findings of one call, below it: the call itself needs no number there."""
     for finding in findings:
-        style = _STYLES[finding.severity]
+        style = STYLES[finding.severity]
         where = f"r{finding.round}  " if finding.round is not None else ""
         yield [
             (f"{indent}{LETTERS[finding.severity]} ", style),

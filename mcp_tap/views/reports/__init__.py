@@ -1,0 +1,1 @@
+"""The reports of `check`, a module each format."""
