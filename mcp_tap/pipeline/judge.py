@@ -151,8 +151,12 @@ class Judge:
             return _NOTHING
         flow = self._flow(live)
         flow.head = record
-        flow.band = self._band(live, flow)
-        return self._engine.judge(flow, None, (("http", None, flow),))
+        band = flow.band = self._band(live, flow)
+        if not flow.is_endpoint and band == "ambiguous":
+            flow.band = self._run.band  # nobody declares one where no message is sent
+        found = self._engine.judge(flow, None, (("http", None, flow),))
+        flow.band = band
+        return found
 
     def _response(self, live: Live | None, record: HttpResponse, _: Any) -> list[Finding]:
         if live is None:
@@ -218,6 +222,8 @@ class Judge:
     def _body(self, live: Live | None, record: Body, value: Any) -> list[Finding]:
         """Judge what stands where a message must be, and is none."""
         if live is None or not _is_meant(record, value, self._flow(live)):
+            if live is not None and record.sender == "server" and not live.flow.is_endpoint:
+                self._run.links.learn(live.exchange.path, value)
             return _NOTHING
         return self._message(live, record, value)
 
@@ -282,7 +288,7 @@ class Judge:
         if message.event == "request":
             if flow.request is None:
                 flow.request = message
-            flow.seen.band = flow.band
+            flow.seen.band = self._run.band = flow.band
 
     def _received(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn the same from a server's message, where the client's said nothing of it."""

@@ -12,6 +12,7 @@ from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.cancelled import Cancelled
 from mcp_tap.core.facts.levels import Levels
 from mcp_tap.core.facts.lines import Lines
+from mcp_tap.core.facts.links import Links
 from mcp_tap.core.facts.listings import Listings
 from mcp_tap.core.facts.lost import Lost
 from mcp_tap.core.facts.pending import Pending
@@ -46,7 +47,7 @@ _OF_A_CLIENT: Final[dict[str, type[Topic]]] = {
     "levels": Levels,
     "lines": Lines,
 }
-_OF_A_RUN: Final[dict[str, type[Topic]]] = {"states": States}
+_OF_A_RUN: Final[dict[str, type[Topic]]] = {"states": States, "links": Links}
 
 Table: TypeAlias = dict[str, dict[str | None, tuple[tuple[bool, str], ...]]]
 """Event -> method -> which topics of the run (True) or the client (False) want to know."""
@@ -73,11 +74,14 @@ _WANTED: Final = _table()
 class Run:
     """Memory all clients of a run share."""
 
-    __slots__ = ("clients", "count", "states", "whole")
+    __slots__ = ("band", "clients", "count", "links", "states", "whole")
 
     def __init__(self) -> None:
         """Begin with nothing seen."""
         self.states = States()
+        self.links = Links()
+        self.band: Band = "ambiguous"
+        """Of its newest request, whoever sent that."""
         self.count = 0
         self.whole = True
         """No record was lost, and no line of a stdio run was too large to look at."""

@@ -1,0 +1,176 @@
+"""Links people were asked to open, until the client answers; and who may log them in.
+
+It is of the run, not of one client: what fetches a link need not look like the client it was given
+to, but for its credential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from msgspec import Struct
+
+from mcp_tap.core import spec
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.facts.ask import asks_in
+from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.facts.session import elicitations_in
+from mcp_tap.core.facts.topic import Topic
+from mcp_tap.core.values import id_key
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.message import Message
+
+MOST: Final = 512
+"""Open links that are remembered."""
+LONGEST: Final = 12 * 3600.0
+MOST_OF_ONE: Final = 20
+"""Links taken note of from one message."""
+LONGEST_URL: Final = 4096
+MOST_SERVERS: Final = 32
+"""Authorization servers that are remembered."""
+RESOURCE_METADATA: Final = "/.well-known/oauth-protected-resource"
+"""Where a server says who may log people in to it (RFC 9728)."""
+
+
+class Link(Struct, eq=False, kw_only=True):
+    """A link that waits for a person."""
+
+    number: int
+    url: str
+    owner: int
+    """Number of the client it was given to."""
+    credential: str | None
+    """Tag of what the client was let in with."""
+    user_agent: str | None
+    """What the client says it is."""
+    key: str | None
+    """Under which it was asked; None where that is a request's id."""
+    state: str | None
+    """requestState it came with."""
+    method: str | None
+    target: Any
+    asked_as: tuple[bool, str] | None = None
+    """Id of the request that pushed it."""
+
+
+class Links(Topic):
+    """Links of one run."""
+
+    wants: ClassVar = (
+        "input_required",
+        "request",
+        "server_request elicitation/create",
+        "client_response",
+        "error",
+    )
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._open: Bounded[int, Link] = Bounded(MOST, LONGEST)
+        self._count = 0
+        self.servers: dict[str, None] = {}
+        """Issuers the server's own metadata names as its authorization servers, as spelled."""
+
+    @property
+    def open(self) -> list[Link]:
+        """Links nobody has answered yet, oldest first."""
+        return self._open.values()
+
+    def learn(self, path: str, metadata: Any) -> None:
+        """Take note of a document that says who may log people in.
+
+        Args:
+            path: it came from.
+            metadata: the document.
+        """
+        if not path.startswith(RESOURCE_METADATA) or type(metadata) is not dict:
+            return
+        found = metadata.get("authorization_servers")
+        for issuer in found[:MOST_SERVERS] if type(found) is list else ():
+            if type(issuer) is str and len(self.servers) < MOST_SERVERS:
+                self.servers[issuer[:LONGEST_URL]] = None
+
+    def note(self, message: Message) -> None:
+        """Take note of links that are given out, and of answers."""
+        event = message.event
+        if event == "request":
+            if len(self._open):
+                self._answered(message)
+        elif event == "client_response":
+            if len(self._open):
+                self._responded(message)
+        else:
+            for key, url, state in _given_in(message):
+                self._give(message, url, key, state)
+
+    def _give(self, message: Message, url: Any, key: str | None, state: Any) -> None:
+        if type(url) is not str or len(url) > LONGEST_URL or is_masked(url):
+            return
+        flow = message.flow
+        pushed = message.event == "server_request"
+        self._open.expire(message.t)
+        self._count += 1
+        link = Link(
+            number=self._count,
+            url=url,
+            owner=flow.seen.number,
+            credential=flow.credential,
+            user_agent=flow.header("user-agent"),
+            key=key,
+            state=state if type(state) is str else None,
+            method=None if pushed else message.method,
+            target=None if pushed else _target(message.request),
+            asked_as=id_key(message.id) if pushed else None,
+        )
+        self._open.put(self._count, link, message.t)
+
+    def _answered(self, message: Message) -> None:
+        """Close what a request answers: a retry its round, a repeated request its error."""
+        params, target = message.params, _target(message)
+        answers, state = params.get("inputResponses"), params.get("requestState")
+        for link in self._mine(message):
+            if link.asked_as is not None:
+                continue
+            if link.state is not None and link.state == state:
+                self._open.pop(link.number)
+            elif link.method == message.method and link.target == target:
+                keyed = type(answers) is dict and link.key in answers
+                if keyed or link.key is None:
+                    self._open.pop(link.number)
+
+    def _responded(self, message: Message) -> None:
+        asked_as = id_key(message.id)
+        for link in self._mine(message):
+            if link.asked_as == asked_as:
+                self._open.pop(link.number)
+
+    def _mine(self, message: Message) -> Iterator[Link]:
+        """Give the open links of a message's client, or with the state it carries."""
+        number = message.flow.seen.number
+        state = message.params.get("requestState")
+        for link in self._open.values():
+            if link.owner == number or (link.state is not None and link.state == state):
+                yield link
+
+
+def _given_in(message: Message) -> list[tuple[str | None, Any, Any]]:
+    """Give the links of a message: the key each was asked under, itself, the state beside it."""
+    if message.event == "server_request":
+        is_link = message.params.get("mode") == "url"
+        return [(None, message.params.get("url"), None)] if is_link else []
+    if message.event == "error":
+        entries = elicitations_in(message.error)[:MOST_OF_ONE]
+        return [(None, entry.get("url"), None) for entry in entries if type(entry) is dict]
+    result = message.result or {}
+    asks = asks_in(message, result.get("inputRequests"), "input_required", "")
+    links = [ask for ask in asks if ask.kind == "url"][:MOST_OF_ONE]
+    return [(ask.key, ask.params.get("url"), result.get("requestState")) for ask in links]
+
+
+def _target(message: Message | None) -> Any:
+    if message is None or message.method is None:
+        return None
+    found = message.params.get(spec.NAME_PARAM.get(message.method, ""))
+    return found if type(found) is str else None
