@@ -18,7 +18,7 @@ Rules of this file:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -36,6 +36,7 @@ NOT_FROM_PROJECTS = {
     "no-default-redaction": "it would write credentials to the capture",
     "yes": "it would delete captures without asking you",
     "force": "it would delete captures that are still being written",
+    "write-baseline": "it would accept whatever is found",
 }
 """Settings a project's file may not hold, each with the reason."""
 
@@ -62,6 +63,12 @@ class Known(Protocol):
 
     def options(self, command: str) -> Mapping[str, Setting]:
         """Give the settings of one command, by key."""
+
+    def tables(self, command: str) -> Mapping[str, Callable[[Any, str], object]]:
+        """Give what a command's table holds beside options: by key, who reads it.
+
+        A reader gets what stands there, and where that is; it refuses what cannot be meant.
+        """
 
 
 class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,8 +128,10 @@ def load(
         files += _project(cwd)
     if user is not None and user.is_file():
         files.append(ConfigFile(path=user, project=False, table=_read(user)))
+    from mcp_tap.config_check import check  # noqa: PLC0415 - it needs this module's classes
+
     for file in files:
-        _check(file, known, command)
+        check(file, known, command)
     return files
 
 
@@ -136,7 +145,7 @@ def unread(files: Sequence[ConfigFile], known: Known, command: str) -> Iterator[
             plain = key.replace("_", "-")
             if plain in known.commands() or plain in known.options(command):
                 continue
-            names = [*_every(known), *known.commands()]
+            names = [*every_setting(known), *known.commands()]
             if plain not in names:
                 hint = nearest(plain, names)
                 meant = f'; did you mean "{hint}"?' if hint else ""
@@ -183,11 +192,12 @@ def _placed(setting: Setting, value: Any, file: ConfigFile) -> Any:
     """Take a lone value of a repeatable setting as a list, and paths from the file's folder."""
     if setting.shape == "many":
         values = value if isinstance(value, list) else [value]
-        return [_path(v, file) for v in values] if setting.path else values
-    return _path(value, file) if setting.path else value
+        return [placed_path(v, file) for v in values] if setting.path else values
+    return placed_path(value, file) if setting.path else value
 
 
-def _path(value: Any, file: ConfigFile) -> str:
+def placed_path(value: Any, file: ConfigFile) -> str:
+    """Take a path from its file's folder."""
     return str(file.path.parent / Path(str(value)).expanduser())
 
 
@@ -258,93 +268,6 @@ def _read(path: Path) -> dict[str, Any]:
     return table
 
 
-def _check(file: ConfigFile, known: Known, command: str | None) -> None:
-    """Refuse what the file may not say to this command (None: to any), before it is used."""
-    commands = known.commands()
-    for key, value in file.table.items():
-        if key in commands and isinstance(value, dict):
-            if command in (None, key):
-                _check_table(file, value, known.options(key), key)
-            continue
-        own = _every(known) if command is None else known.options(command)
-        if command is not None and key.replace("_", "-") not in own:
-            every = _every(known)
-            hint = nearest(key.replace("_", "-"), [*every, *commands])
-            if key.replace("_", "-") in every or not (hint == command or hint in own):
-                continue  # another command's matter, or nobody's: `unread` tells of those
-        _check_one(file, key, value, own, hints=[*own, *commands])
-
-
-def _every(known: Known) -> dict[str, Setting]:
+def every_setting(known: Known) -> dict[str, Setting]:
+    """Give the settings of all commands, by key."""
     return {k: s for c in known.commands() for k, s in known.options(c).items()}
-
-
-def _check_table(
-    file: ConfigFile, table: dict[str, Any], options: Mapping[str, Setting], command: str
-) -> None:
-    for key, value in table.items():
-        _check_one(file, key, value, options, command, hints=list(options))
-    plain = [key.replace("_", "-") for key in table]
-    for key in plain:
-        if plain.count(key) > 1:
-            raise ConfigError(
-                "setting-twice",
-                f'"{key}" is set twice, by two spellings',
-                where=file.where(command),
-            )
-
-
-def _check_one(
-    file: ConfigFile,
-    key: str,
-    value: Any,
-    options: Mapping[str, Setting],
-    *scope: str,
-    hints: Sequence[str],
-) -> None:
-    setting = options.get(key.replace("_", "-"))
-    if setting is None:
-        hint = nearest(key.replace("_", "-"), hints)
-        listed = f"mcp-tap {scope[0]} --help lists them" if scope else "mcp-tap config lists them"
-        raise ConfigError(
-            "unknown-setting",
-            f'there is no setting "{key}"' + (f" for mcp-tap {scope[0]}" if scope else ""),
-            where=file.where(*scope),
-            help=f'did you mean "{hint}"?' if hint else listed,
-        )
-    if file.project and setting.key in NOT_FROM_PROJECTS:
-        raise ConfigError(
-            "setting-not-trusted",
-            f'a project\'s file may not set "{setting.key}"',
-            where=file.where(*scope),
-            why=NOT_FROM_PROJECTS[setting.key],
-            help=f"give --{setting.key} on the command line, or set it in your own file",
-        )
-    _check_value(file, setting, value, *scope)
-
-
-def _check_value(file: ConfigFile, setting: Setting, value: Any, *scope: str) -> None:
-    wanted: dict[str, tuple[str, Any]] = {
-        "flag": ("true or false", bool),
-        "count": ("a whole number", int),
-        "one": ("one value, as text or a number", (str, int, float)),
-        "many": ("a list of texts", (str, list)),
-    }
-    words, kinds = wanted[setting.shape]
-    fits = isinstance(value, kinds) and (setting.shape == "flag" or not isinstance(value, bool))
-    if isinstance(value, list):
-        fits = fits and all(isinstance(v, str) for v in value)
-    if not fits:
-        raise ConfigError(
-            "setting-type", f'"{setting.key}" takes {words}', where=file.where(*scope)
-        )
-    if file.project and setting.path:
-        folder = file.path.parent.resolve()
-        for part in value if isinstance(value, list) else [value]:
-            if not Path(_path(part, file)).resolve().is_relative_to(folder):
-                raise ConfigError(
-                    "setting-not-trusted",
-                    f'a project\'s file may not set "{setting.key}" to a path outside its folder',
-                    where=file.where(*scope),
-                    help=f"give --{setting.key} on the command line, or set it in your own file",
-                )

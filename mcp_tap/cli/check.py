@@ -147,4 +147,4 @@ def command(ctx: click.Context, /, captures: tuple[str, ...], **given: Any) -> i
         given["form"] = "json"
     from mcp_tap.cli.check_job import Check
 
-    return Check(ctx.files, out, given).run(captures)
+    return Check(ctx.files, out, given, ctx.origins).run(captures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 class Check:
     """One run of the command."""
 
-    def __init__(self, files: Sequence[ConfigFile], out: Output, given: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        files: Sequence[ConfigFile],
+        out: Output,
+        given: dict[str, Any],
+        origins: Mapping[str, str],
+    ) -> None:
         """Read what was asked for; no capture is opened yet.
 
         Raises:
@@ -58,6 +64,7 @@ class Check:
             fail_on=given["fail_on"],
             baseline=self.baseline,
             must_exist=not self.writes,
+            origins=origins,
         )
         self.where = parse(given["where"] or "") or None
         self.assertions = _assertions(given)

@@ -221,6 +221,10 @@ class TapCommand(click.Command):
         self.takes_command = takes_command
         self.params += shared_options()
 
+    def tables(self) -> Mapping[str, Callable[[Any, str], object]]:
+        """Give what the command's table in a file holds beside options, each with its reader."""
+        return {}
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the files the command line asks for, then the command line itself."""
         assert isinstance(ctx, TapContext)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from mcp_tap.rules.policy_tables import (
     read_suppressions,
     write_baseline,
 )
+from mcp_tap.rules.selectors import Selector
 
 if TYPE_CHECKING:
     from mcp_tap.config import ConfigFile
@@ -32,6 +33,7 @@ def make_policy(
     fail_on: str = "error",
     baseline: Path | None = None,
     must_exist: bool = True,
+    origins: Mapping[str, str] | None = None,
 ) -> Policy:
     """Make the policy of a run.
 
@@ -43,6 +45,7 @@ def make_policy(
         fail_on: how bad a finding must be to fail the run.
         baseline: file of findings that were there before.
         must_exist: the baseline's file must be there.
+        origins: where each of them was set, for errors.
 
     Raises:
         UsageError: a word names no rule, or the baseline is not there.
@@ -55,10 +58,19 @@ def make_policy(
             severities = read_severity(table["severity"], files[0].where(TABLE, "severity"))
         if "suppress" in table:
             suppressions = read_suppressions(table["suppress"], files[0].where(TABLE))
-    chosen = selectors(select or ("ALL",), where="--select")
+
+    def read(words: Sequence[str], option: str) -> list[Selector]:
+        try:
+            return selectors(words, where=f"--{option}")
+        except UsageError as error:
+            error.where = (origins or {}).get(option.replace("-", "_"), "")
+            if error.where == "command line":
+                error.where = ""
+            raise
+
     return Policy(
-        select=[*chosen, *selectors(extend_select, where="--extend-select")],
-        ignore=selectors(ignore, where="--ignore"),
+        select=[*read(select or ("ALL",), "select"), *read(extend_select, "extend-select")],
+        ignore=read(ignore, "ignore"),
         severities=severities,
         suppressions=suppressions,
         baseline=load_baseline(baseline, must_exist=must_exist),

@@ -49,7 +49,7 @@ def command(rules: tuple[str, ...], form: str) -> None:
     from mcp_tap.rules.selectors import selector
 
     out = output()
-    named = [selector(word, where="RULE") for word in rules]
+    named = [selector(word, where="") for word in rules]
     chosen = [r for r in RULES if any(r.id in s.ids for s in named)] if named else list(RULES)
     if form == "json" or out.json:
         import json

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from mcp_tap import config
-from mcp_tap.cli.common import PREFIX, TapContext, TapOption
+from mcp_tap.cli.common import PREFIX, TapCommand, TapContext, TapOption
 from mcp_tap.errors import ConfigError
 
 _NEVER = ("help", "version", "config", "no-config")
@@ -53,6 +54,11 @@ class Commands:
             for param in params
             if isinstance(param, TapOption) and param.key not in _NEVER
         }
+
+    def tables(self, command: str) -> Mapping[str, Callable[[Any, str], object]]:
+        """Give what one command's table holds beside options, each with its reader."""
+        found = self.command(command)
+        return found.tables() if isinstance(found, TapCommand) else {}
 
 
 def setting(param: TapOption) -> config.Setting:

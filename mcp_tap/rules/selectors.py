@@ -92,7 +92,7 @@ def unknown_rule(word: str, where: str) -> UsageError:
     meant = f"did you mean {families.get(near[0], near[0])}? " if near else ""
     return UsageError(
         "unknown-rule",
-        f"{where} {word or 'nothing'} names no rule",
+        f"{where} {word or 'nothing'} names no rule".strip(),
         help=f"{meant}mcp-tap rules lists them all",
     )
 

@@ -33,6 +33,14 @@ class Commands:
     def options(self, command):
         return {s.key: s for s in (self.TABLE if command == "http" else self.SHOW)}
 
+    def tables(self, command):
+        return {"limits": read_limits} if command == "show" else {}
+
+
+def read_limits(value, where):
+    if value != {"calls": 3}:
+        raise ConfigError("bad-value", "limits are not as they should be", where=where)
+
 
 KNOWN = Commands()
 
@@ -333,3 +341,21 @@ def test_what_cannot_be_read_is_an_error_of_the_file(repository, text):
     with pytest.raises(ConfigError) as error:
         load(repository)
     assert "mcp-tap.toml" in str(error.value)
+
+
+def test_what_is_no_option_is_read_by_its_own_reader(repository):
+    file = repository / "mcp-tap.toml"
+    file.write_text("[show.limits]\ncalls = 3\n")
+    load(repository, command="show")
+    file.write_text("[show.limits]\ncalls = 4\n")
+    load(repository, command="http")  # another command's matter
+    with pytest.raises(ConfigError, match="not as they should") as error:
+        load(repository, command="show")
+    assert error.value.where == f"{file} [show]"
+
+
+def test_a_table_that_is_nearly_known_is_named(repository):
+    (repository / "mcp-tap.toml").write_text("[show.limit]\ncalls = 3\n")
+    with pytest.raises(ConfigError) as error:
+        load(repository, command="show")
+    assert error.value.help == 'did you mean "limits"?'
