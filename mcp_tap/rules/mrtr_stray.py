@@ -53,6 +53,8 @@ def unsolicited_mrtr_fields(m: Message) -> Hits:
     if states.issued(state) is not None or states.untyped(place_of(m)) is not None:
         return None
     keys = answers if type(answers) is dict else NONE
+    if keys and states.was_asked(place_of(m), keys):
+        return None
     if keys and any(not chain.keys.isdisjoint(keys) for chain in states.waiting(flow.seen.number)):
         return None
     what = "a requestState" if state is not None else "inputResponses"
@@ -68,7 +70,8 @@ def answers_used_on_other_request(m: Message) -> Hits:
 
     What a person has agreed to for one tool is used for a second.  Found where the keys are exactly
     those of a round of this client that waits for another method or target, while nothing of this
-    request's own target waits.  Generic keys that fit an own round too prove nothing.
+    request's own target waits.  Generic keys that fit an own round too, or one that is over, prove
+    nothing.
     """
     flow = m.flow
     state, answers = m.params.get("requestState"), m.params.get("inputResponses")
@@ -78,6 +81,8 @@ def answers_used_on_other_request(m: Message) -> Hits:
     if states.issued(state) is not None:
         return None
     place, keys, other = place_of(m), answers.keys(), None
+    if states.was_asked(place, keys):
+        return None
     for chain in states.waiting(flow.seen.number):
         if chain.place == place:
             return None

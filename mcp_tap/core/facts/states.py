@@ -11,7 +11,8 @@ is kept as such (`Issued.common`).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 from weakref import ref
 
@@ -34,6 +35,8 @@ MOST: Final = 10_000
 LONGEST: Final = 12 * 3600.0
 MOST_CALLS: Final = 32
 """Calls that may be given the same state before it counts as common."""
+MOST_ENDED: Final = 8
+"""Sets of keys remembered of finished calls of one client and target."""
 MOST_KEYS: Final = 256
 """Keys of a round that are remembered."""
 MOST_POLLS: Final = 20
@@ -120,6 +123,7 @@ class States(Topic):
         self._of: dict[int, dict[int, Chain]] = {}
         self._passing: Bounded[int, Chain] = Bounded(MOST, LONGEST)
         self._untyped: Bounded[Place, Untyped] = Bounded(MOST, LONGEST)
+        self._ended: Bounded[Place, deque[frozenset[str]]] = Bounded(MOST, LONGEST)
         self._arguments: Bounded[tuple[str, str], str] = Bounded(MOST, LONGEST)
 
     def issued(self, state: Any) -> Issued | None:
@@ -145,6 +149,11 @@ class States(Topic):
     def untyped(self, place: Place) -> Untyped | None:
         """Give the newest result of a place that asked without saying so."""
         return self._untyped.get(place)
+
+    def was_asked(self, place: Place, keys: Iterable[str]) -> bool:
+        """Tell whether a call of a place that is over was asked for any of these keys, at last."""
+        names = frozenset(islice(keys, MOST_KEYS))
+        return any(not names.isdisjoint(asked) for asked in self._ended.get(place) or ())
 
     def is_argument(self, target: str | None, name: str) -> bool:
         """Tell whether a tool or prompt was listed with an argument of that name."""
@@ -175,6 +184,7 @@ class States(Topic):
             self._drop(found)
             found[1].over = True
             self._pass(flow, found[1])
+            self._end(found[1], message.t)
         if kind is None and ("requestState" in result or "inputRequests" in result):
             self._untyped.put(
                 place_of(message),
@@ -210,12 +220,18 @@ class States(Topic):
         chain.round = number
         chain.keys = _keys(result)
         self._chains.put(call.number, found, message.t)
-        for known in (self._chains, self._issued, self._passing, self._untyped):
+        for known in (self._chains, self._issued, self._passing, self._untyped, self._ended):
             known.expire(message.t)
         self._pass(flow, chain)
         state = result.get("requestState")
         if type(state) is str and state and not is_masked(state):
             self._issue(short(state), chain, who_of(flow), message.t)
+
+    def _end(self, chain: Chain, t: float) -> None:
+        ended = self._ended.get(chain.place) or deque(maxlen=MOST_ENDED)
+        if chain.keys and chain.keys not in ended:
+            ended.append(chain.keys)
+        self._ended.put(chain.place, ended, t)
 
     def _issue(self, key: str | bytes, chain: Chain, who: Who | None, t: float) -> None:
         found = self._issued.get(key) or Issued()

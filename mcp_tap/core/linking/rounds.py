@@ -211,14 +211,13 @@ class Linker:
         fresh = [p for p in same if not p.answered]
         equal = [p for p in fresh if p.serial in near]
         fitting = [p for p in equal if _fits(retry, p.keys)]
-        if fitting or equal:
-            again = [] if fitting else self._again(retry, same, near)
-            return self._choose("state", again or fitting or equal, retry)
-        again = self._again(retry, same, near)
-        if again:
-            return self._choose("state", again, retry)
+        best = fitting or self._again(retry, same, near)
+        if best:
+            return self._choose("state", best, retry)
         if self._is_over(retry):
             return Found()
+        if equal:
+            return self._choose("state", equal, retry)
         # Arguments differ from here on.  A state that several calls were given proves too little
         # unless the keys agree as well.
         if fresh and not self._is_constant(retry.state):

@@ -255,6 +255,17 @@ def test_a_finished_call_that_explains_a_retry_keeps_it_from_an_open_one():
     assert talk.calls[3].rounds[0].link == "none"
 
 
+def test_a_finished_call_with_fitting_keys_explains_a_constant_state_better():
+    talk = Talk()
+    for n, key in ((1, "a"), (2, "b")):
+        talk.ask(talk.post(call(n)), key, state="always")
+    talk.result(talk.post(call(3, inputResponses=accept("a"), requestState="always")))
+    again = talk.post(call(4, inputResponses=accept("a"), requestState="always"))
+    assert [r.link for r in talk.calls[3].rounds] == ["none"]
+    talk.result(again)
+    assert talk.calls[2].outcome == "waiting"
+
+
 def test_repeating_older_answers_is_no_mismatch():
     talk = Talk()
     for n, arguments in ((1, {}), (2, {})):
