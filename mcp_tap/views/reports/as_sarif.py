@@ -31,16 +31,10 @@ from mcp_tap.views.reports.base import (
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 FINGERPRINT: Final = "mcpTapFinding/v1"
-ROOT: Final = "ROOT"
 
 
-def sarif_report(report: Report, root: str | None = None) -> bytes:
-    """Render the log.
-
-    Args:
-        report: what there is to say.
-        root: the folder relative paths are meant from, as a path; None: it is not told.
-    """
+def sarif_report(report: Report) -> bytes:
+    """Render the log; relative paths are meant from the root of the repository."""
     rules = [_rule(rule) for rule in report.rules]
     rules += [_option(assertion) for assertion in _once(report.assertions)]
     index = {rule["id"]: number for number, rule in enumerate(rules)}
@@ -60,8 +54,6 @@ def sarif_report(report: Report, root: str | None = None) -> bytes:
         ],
         "columnKind": "unicodeCodePoints",
     }
-    if root is not None:
-        run["originalUriBaseIds"] = {ROOT: {"uri": _folder(root)}}
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return msgspec.json.format(json_safe(msgspec.json.encode(document)), indent=2) + b"\n"
 
@@ -184,10 +176,6 @@ def _uri(path: str) -> str:
         return "file:///" + quote(plain, safe="/:")
     first, slash, rest = plain.partition("/")
     return quote(first, safe="") + slash + quote(rest)  # a colon there would read as a scheme
-
-
-def _folder(path: str) -> str:
-    return _uri(path).rstrip("/") + "/"
 
 
 def _is_windows(path: str) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mcp_tap.capture.reader import CaptureReader, Torn, open_capture, open_path
-from mcp_tap.core.records import Footer, Gap, Header, encode
+from mcp_tap.core.records import Footer, Gap, Header, decode, encode
 from mcp_tap.errors import CaptureError
 from tests.captures import footer, header, lines_of, message, seqs, write_rotated, write_run
 
@@ -372,3 +372,40 @@ def test_a_run_of_which_nothing_sound_is_left_is_as_missing_as_before(tmp_path):
 def seqs_alone(path):
     """Read one part without the others of its run."""
     return [record.seq for record in CaptureReader([path])]
+
+
+def test_it_is_told_on_which_line_of_which_part_a_record_stands(tmp_path):
+    parts = write_rotated(tmp_path / "run.jsonl")
+    reader, records = read(parts[0])
+    for record in records[1:]:
+        path, line = reader.where(record.seq)
+        assert decode(path.read_bytes().splitlines()[line - 1]) == record
+    assert reader.where(0) == (parts[0], 1)
+
+
+def test_holes_blank_lines_gaps_and_fragments_shift_the_lines_told(tmp_path):
+    path = tmp_path / "run.jsonl"
+    lost = Gap(seq=9, t=0.0, lost=2, why="disk full")
+    fragment = Gap(seq=10, t=0.0, lost=0, why="the line before is a fragment")
+    path.write_bytes(
+        lines_of(header(), message(1), message(2))
+        + b"\n\n \n"
+        + lines_of(message(3), message(6), message(7), lost, message(10))
+        + b'{"kind":"mess\n'
+        + lines_of(fragment, message(11), footer(12))
+    )
+    reader, records = read(path)
+    text = path.read_bytes().splitlines()
+    for record in records[1:]:
+        _, line = reader.where(record.seq)
+        if record not in (fragment, message(10)):  # these two have one seq
+            assert decode(text[line - 1]) == record
+    assert reader.where(5)[1] in (8, 9), "of a missing record, a line near by"
+
+
+def test_lines_are_told_while_reading_and_of_records_that_passed(tmp_path):
+    path = write_run(tmp_path / "run.jsonl", 1000)
+    reader = open_path(path)
+    for record in reader:
+        assert reader.where(record.seq) == (path, record.seq + 1)
+        assert reader.where(record.seq // 2) == (path, record.seq // 2 + 1)
