@@ -28,6 +28,7 @@ from mcp_tap.core.records import (
     HttpRequest,
     HttpResponse,
     Noise,
+    Sse,
 )
 from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.core.wire import LARGE, UNPARSED
@@ -200,8 +201,7 @@ class Judge:
     def _line(self, live: Live | None, record: Noise, _: Any) -> list[Finding]:
         """Judge a line of a stdio run that is no message."""
         if self._http or record.exchange is not None:
-            sse = record.sse
-            if live is not None and sse is not None and (sse.id is not None or sse.retry):
+            if live is not None and _numbers(record.sse):
                 self._flow(live).event_fields = True
             return _NOTHING
         seen = self._run.client(_PROCESS, record.t)
@@ -266,7 +266,8 @@ class Judge:
         """Tell whether steady rules need not look at a message."""
         if message is flow.request:
             flow.steady = True
-            return flow.seen.steady.knows_request(message)
+            seen = flow.seen
+            return seen.steady.knows_request(message) and not seen.tools.watches(message)
         if message.event == "result" and flow.response is None:
             return flow.seen.steady.knows_result(message)
         return False
@@ -292,6 +293,8 @@ class Judge:
 
     def _received(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn the same from a server's message, where the client's said nothing of it."""
+        if _numbers(message.record.sse):
+            flow.event_fields = True
         if message.method == spec.INITIALIZE and message.event in ("result", "error"):
             flow.band = flow.seen.band = self._band(live, flow)
             self._settle(live, flow)
@@ -328,6 +331,11 @@ def _is_meant(record: Body, value: Any, flow: Flow) -> bool:
         return status is None or status < 400 or is_error
     claims = record.sse is not None or "json" in (record.content_type or "")
     return value is not UNPARSED and claims and (status is None or status < 400)
+
+
+def _numbers(sse: Sse | None) -> bool:
+    """Tell whether an event has what only a stream that can be resumed needs."""
+    return sse is not None and (sse.id is not None or sse.retry is not None)
 
 
 def _is_outline(record: MessageRecord | Body) -> bool:

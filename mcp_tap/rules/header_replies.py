@@ -33,7 +33,7 @@ _ELSEWHERE: Final = frozenset({401, 403, 404, 405, 407, 408, 413, 415, 429})
     level="must",
     blames="server",
     spec="specification/2026-07-28/basic/transports/streamable-http#server-validation",
-    on=("result", "error", "closed"),
+    on=("after", "error", "closed"),
     transports=("http",),
     consequence=True,
 )
@@ -74,6 +74,7 @@ def header_violation_not_rejected(m: Message | Flow) -> Hits:
         "/error/code",
         "headers",
         severity="warning",
+        once=("exchange", m.flow.exchange.number),  # it comes by two ways
     )
 
 

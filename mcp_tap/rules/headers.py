@@ -22,6 +22,7 @@ _PAGE: Final = "specification/2026-07-28/basic/transports/streamable-http"
     spec=f"{_PAGE}#protocol-version-header",
     on="request",
     transports=("http",),
+    steady=True,
 )
 def missing_version_header(m: Message) -> Hits:
     """A request declares its revision in `_meta`, but not in the MCP-Protocol-Version header.
@@ -42,6 +43,7 @@ def missing_version_header(m: Message) -> Hits:
     on="request",
     versions=ALL,
     transports=("http",),
+    steady=True,
 )
 def version_header_mismatch(m: Message) -> Hits:
     """The MCP-Protocol-Version header is not the revision of the request.
@@ -79,6 +81,7 @@ def _in_session(m: Message) -> Hits:
     spec=f"{_PAGE}#standard-request-headers",
     on="request",
     transports=("http",),
+    steady=True,
 )
 def missing_method_header(m: Message) -> Hits:
     """A request comes without the Mcp-Method header.
@@ -97,6 +100,7 @@ def missing_method_header(m: Message) -> Hits:
     spec=f"{_PAGE}#server-validation",
     on="request",
     transports=("http",),
+    steady=True,
 )
 def method_header_mismatch(m: Message) -> Hits:
     """The Mcp-Method header is not the method in the body.
@@ -116,6 +120,7 @@ def method_header_mismatch(m: Message) -> Hits:
     spec=f"{_PAGE}#standard-request-headers",
     on=("request tools/call", "request prompts/get", "request resources/read"),
     transports=("http",),
+    steady=True,
 )
 def missing_name_header(m: Message) -> Hits:
     """A tool call, prompt or resource is asked for without the Mcp-Name header.
@@ -134,6 +139,7 @@ def missing_name_header(m: Message) -> Hits:
     spec=f"{_PAGE}#server-validation",
     on=("request tools/call", "request prompts/get", "request resources/read"),
     transports=("http",),
+    steady=True,
 )
 def name_header_mismatch(m: Message) -> Hits:
     """The Mcp-Name header is not the tool, prompt or resource the request names.
@@ -153,6 +159,7 @@ def name_header_mismatch(m: Message) -> Hits:
     spec=f"{_PAGE}#value-encoding",
     on=("request tools/call", "request prompts/get", "request resources/read"),
     transports=("http",),
+    steady=True,
 )
 def unsafe_header_value_not_encoded(m: Message) -> Hits:
     """A value that cannot travel in a header as it is was not put into the Base64 form.
@@ -173,6 +180,7 @@ def unsafe_header_value_not_encoded(m: Message) -> Hits:
     spec=f"{_PAGE}#value-encoding",
     on="request",
     transports=("http",),
+    steady=True,
 )
 def bad_base64_sentinel(m: Message) -> Hits:
     """A header value in Base64 form is damaged.

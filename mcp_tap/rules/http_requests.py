@@ -54,6 +54,7 @@ def non_post_in_modern_era(f: Flow) -> Hits:
     on=("request", "notification", "client_response"),
     versions=ALL,
     transports=("http",),
+    steady=True,
 )
 def accept_header_incomplete(m: Message) -> Hits:
     """A POST does not accept both application/json and text/event-stream.
@@ -108,6 +109,7 @@ def _weight(parameters: list[str]) -> float:
     spec=f"{_PAGE}#earlier-streamable-http-revisions",
     on=("request", "head", "result", "error", "server_notification", "server_request", "closed"),
     transports=("http",),
+    steady=True,
 )
 def removed_http_feature(m: Message | Flow) -> Hits:
     """Sessions or resumable streams are used with a revision that has neither any more.
@@ -121,10 +123,7 @@ def removed_http_feature(m: Message | Flow) -> Hits:
     if type(m) is not Message:
         return None
     if m.sender != "client":
-        sse = m.record.sse
-        if sse is None or (sse.id is None and sse.retry is None):
-            return None
-        return _of_events(m.flow)
+        return _of_events(m.flow) if m.flow.event_fields else None
     fields = m.flow.fields
     if HEADER_SESSION not in fields and HEADER_LAST_EVENT not in fields:
         return None
@@ -144,7 +143,11 @@ def _of_reply(f: Flow) -> Hits:
         return None
     if f.exchange.how is not None:
         return _of_events(f) if f.event_fields else None
-    if HEADER_SESSION not in f.reply_fields:
+    reply = f.reply
+    if reply is None or HEADER_VERSION not in f.fields:
+        return None  # without the header a server may take the request for one of 2025-03-26
+    names = [name for name, _ in reply.headers if len(name) == len(HEADER_SESSION)]
+    if not any(name.lower() == HEADER_SESSION for name in names):
         return None
     words = "server sent Mcp-Session-Id for a request of a revision that has no sessions"
     return Hit(words, spot="Mcp-Session-Id", blame="server")

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from mcp_tap.core.facts.flow import MODERN, Flow
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.progress import token_key
+from mcp_tap.core.records import Headers
 from mcp_tap.core.spec import LISTEN, NOTE_PROGRESS
 from mcp_tap.core.text import brief
 from mcp_tap.core.wire import UNPARSED
@@ -28,6 +29,7 @@ _KINDS: Final = frozenset({"application/json", "text/event-stream"})
     on=("head", "closed"),
     versions=ALL,
     transports=("http",),
+    steady=True,
 )
 def response_content_type(f: Flow) -> Hits:
     """A request is answered with success, but neither with JSON nor with an event stream.
@@ -36,7 +38,7 @@ def response_content_type(f: Flow) -> Hits:
     from.  So have 202 and 204, which are for notifications.  Refusals, redirects and what gateways
     say (300 and above) may look as they like.
     """
-    if f.request is None or not f.is_endpoint:
+    if f.request is None or f.responses or not f.is_endpoint:
         return None
     status = f.status
     if status == 200:
@@ -47,7 +49,7 @@ def response_content_type(f: Flow) -> Hits:
 
 
 def _of_kind(f: Flow) -> Hits:
-    kind = f.reply_header("content-type")
+    kind = f.exchange.content_type
     if kind is None:
         return Hit("server answered a request without a Content-Type", spot="Content-Type")
     if kind in _KINDS or kind.partition(";")[0].strip().lower() in _KINDS:
@@ -60,7 +62,9 @@ def _without_body(f: Flow) -> Hits:
     closed = f.closed
     if closed is None or closed.how != "complete" or closed.response.bytes:
         return None
-    if f.streams or f.reply_header("content-type") is None:
+    if f.responses or f.exchange.messages:
+        return None
+    if f.streams or f.exchange.content_type is None:
         return None  # a stream that says nothing is HTTP-005; the other is told already
     return Hit("server answered a request with status 200 and an empty body", spot="body")
 
@@ -74,6 +78,7 @@ def _without_body(f: Flow) -> Hits:
     on=("head", "closed"),
     versions=ALL,
     transports=("http",),
+    steady=True,
 )
 def notification_response(f: Flow) -> Hits:
     """A notification that was taken is not answered with 202 and nothing else.
@@ -195,18 +200,25 @@ def foreign_origin_accepted(f: Flow) -> Hits:
     the sites they trust.  Pages of this machine, of the server itself, and what is no web site are
     fine.
     """
+    if not is_loopback(f.upstream) or not f.is_endpoint:
+        return None
+    if f.head is None or "origin" not in _six(f.head.headers):
+        return None
     origin = f.header("origin")
     if origin is None or f.status is None or not 200 <= f.status < 300:
         return None
-    if not f.is_endpoint or (f.head is not None and f.head.method == "OPTIONS"):
-        return None
-    if not is_loopback(f.upstream):
-        return None
+    if f.head.method == "OPTIONS":
+        return None  # it only asks whether it may
     site = _site(origin)
     if site is None or is_loopback(origin) or site == (f.header("host") or "").lower():
         return None
     words = f"server on this machine took a request of the web site {brief(site, 80)}"
     return Hit(words, spot="Origin")
+
+
+def _six(headers: Headers) -> list[str]:
+    """Give the names of six letters: the cheapest way to tell that there is no Origin."""
+    return [name.lower() for name, _ in headers if len(name) == 6]
 
 
 @lru_cache(maxsize=256)

@@ -22,6 +22,7 @@ _PAGE: Final = "specification/2026-07-28/basic/transports/streamable-http"
     spec=f"{_PAGE}#client-behavior",
     on="request tools/call",
     transports=("http",),
+    steady=True,
 )
 def param_header_missing(m: Message) -> Hits:
     """A tool call has an argument that must travel in a header as well, and the header is missing.
@@ -42,6 +43,7 @@ def param_header_missing(m: Message) -> Hits:
     spec=f"{_PAGE}#server-behavior-for-custom-headers",
     on="request tools/call",
     transports=("http",),
+    steady=True,
 )
 def param_header_mismatch(m: Message) -> Hits:
     """A header that repeats an argument of a tool call does not agree with it.
@@ -90,6 +92,7 @@ def _invalid(m: Message, found: dict[int, Any]) -> Iterator[Hit]:
     spec=f"{_PAGE}#schema-extension",
     on="request tools/call",
     transports=("http",),
+    steady=True,
 )
 def invalid_annotated_tool_called(m: Message) -> Hits:
     """A client calls a tool that it has to leave out for an invalid `x-mcp-header`.

@@ -113,7 +113,7 @@ class Flow:
         self.steady = False
         """So far it looks as one in which steady rules found nothing."""
         self.event_fields = False
-        """Events without data gave an id, or a time to reconnect."""
+        """Events gave an id, or a time to reconnect."""
         self.responses = 0
         """Responses that have come in it."""
         self.band: Band = "ambiguous"

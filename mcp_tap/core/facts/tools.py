@@ -66,6 +66,13 @@ class Tools(Topic):
         """Tell whether nothing was said to have changed since it was listed."""
         return tool.listing == self.changes
 
+    def watches(self, request: Message) -> bool:
+        """Tell whether a call must be looked at for what is known of its tool."""
+        if request.method != "tools/call":
+            return False
+        tool = self.of(request)
+        return tool is not None and (tool.spoilt or bool(tool.mirrored))
+
     def note(self, message: Message) -> None:
         """Take note of a listing, or that it is out of date."""
         if message.event == "server_notification":
