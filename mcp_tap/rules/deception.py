@@ -15,7 +15,7 @@ from mcp_tap.rules.forms import form_of, is_form
 
 INSTANT: Final = 0.3
 """Seconds in which nobody reads a question."""
-MOST_TEXT: Final = 200_000
+MOST_TEXT: Final = 100_000
 """Characters looked at of the asks in one message."""
 MOST_TITLES: Final = 1000
 """Titles of options looked at of one field."""

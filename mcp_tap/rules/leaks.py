@@ -26,6 +26,8 @@ from mcp_tap.rules.walk import Steps, texts_in
 
 MOST_PROPERTIES: Final = 5_000
 """Properties looked at of one listing."""
+MOST_MARKED: Final = 500
+"""Those of them that are marked, and so are read."""
 MOST_STEPS: Final = 64
 
 _HANDED: Final = folded_all(("access_token", "refresh_token", "client_secret"))
@@ -183,7 +185,7 @@ def _is_word(text: str) -> bool:
 
 
 def _mirrored(tools: list[Any], marked: dict[int, Any]) -> Iterator[Hit]:
-    left = MOST_PROPERTIES
+    left, to_read = MOST_PROPERTIES, MOST_MARKED
     for index in marked:
         tool = tools[index]
         waiting: list[tuple[dict[str, Any], Steps]] = [
@@ -202,7 +204,10 @@ def _mirrored(tools: list[Any], marked: dict[int, Any]) -> Iterator[Hit]:
                     continue
                 path = (*steps, "properties", name)
                 waiting.append((value, path))
-                if KEYWORD in value and _is_sensitive(name, value):
+                if KEYWORD not in value or to_read <= 0:
+                    continue
+                to_read -= 1
+                if _is_sensitive(name, value):
                     words = f"server mirrors {brief(name, 40)} of tool "
                     words += f"{brief(tool.get('name'), 40)}, which is sensitive, into a header"
                     yield Hit(words, pointer(*path), spot=name)

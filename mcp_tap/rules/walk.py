@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-MOST_VALUES: Final = 5_000
+MOST_VALUES: Final = 3_000
 """Values looked at of one message."""
 MOST_STEPS: Final = 64
 """Steps from the root to a value that are followed."""

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from mcp_tap.rules.words_terms import LETTER, Found, Matcher, exact, fold, phrases
+from mcp_tap.rules.words_terms import LETTER, LONGEST, Found, Matcher, exact, fold, phrases
 
 _REMEMBERED: Final = 1_000
 """Characters of a text whose reading is remembered."""
@@ -72,6 +72,7 @@ def speaks_of_delivery(text: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _asks(kind: Kind, place: Place, text: str) -> Word | None:
+    text = text[:LONGEST]
     folded = fold(text)
     lexicon = _lexicon(kind)
     found = lexicon.find(folded)

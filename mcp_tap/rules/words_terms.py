@@ -101,7 +101,7 @@ class Matcher:
             at = text.find(stem)
             while at >= 0 and len(found) < MOST_FOUND:
                 end = _INFLECTION.match(text, at + len(stem))
-                if end is not None:
+                if end is not None and text[at - 1 : at].isalpha():
                     found.append(Found(at, end.end(), spelled, languages))
                 at = text.find(stem, at + len(stem))
         return found
