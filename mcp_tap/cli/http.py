@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcp_tap.cli.common import FILE, SIZE, Output, TapCommand, TapContext, option, output
+from mcp_tap.cli.judging import LiveVerdicts, live_policy, policy_options
 from mcp_tap.cli.values import BODY_SIZE, DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
 from mcp_tap.errors import UsageError
 
@@ -19,6 +20,7 @@ TRAFFIC = "Traffic"
 RECORDING = "Recording"
 PRIVACY = "Privacy"
 GUARD = "Who may connect"
+JUDGING = "Judging"
 
 
 @click.command(
@@ -145,6 +147,13 @@ Examples:
     panel=PRIVACY,
     help="Mask under the key in FILE, so that runs can be compared.",
 )
+@option(
+    "--check",
+    is_flag=True,
+    panel=JUDGING,
+    help="Exit with 1 if something fails the check by then, 4 if that cannot be said.",
+)
+@policy_options(JUDGING)
 @click.pass_context
 def command(ctx: click.Context, /, url: str, **options: Any) -> int:
     """Put the tap in front of the MCP server at URL.
@@ -181,6 +190,7 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
         redact_key=options["redact_key"],
     )
     child = _child(ctx)
+    verdicts = LiveVerdicts(live_policy(ctx, options))
     wanted = _wanted_view(options["view"], out, beside_child=child is not None)
     job = Job(
         settings=settings,
@@ -188,6 +198,8 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
         ready_file=options["ready_file"],
         child=child,
         view=wanted,
+        verdicts=verdicts,
+        check=options["check"],
     )
     return main(job, out)
 

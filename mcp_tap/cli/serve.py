@@ -3,9 +3,7 @@
 Rules of this file:
 
 - stdout belongs to the view, or to the child; the tap's own words go to stderr.
-- SIGINT, SIGTERM and SIGHUP end the run cleanly; a child gets them too and has `GRACE` seconds.
-- Ctrl-C in a terminal reaches the child without us.  What it means is then the child's to say (an
-  interactive client only cancels something), and the tap ends when the child does.
+- The exit code is the child's where it is not 0, else that of what was found.
 """
 
 from __future__ import annotations
@@ -15,20 +13,20 @@ import contextlib
 import gc
 import os
 import shlex
-import signal
 import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from mcp_tap.capture.store import home, new_path
 from mcp_tap.cli import streams
 from mcp_tap.cli.common import Output
+from mcp_tap.cli.ending import Ending
+from mcp_tap.cli.judging import LiveVerdicts
 from mcp_tap.cli.looks import ViewName, make_view, records_of, run_stats
 from mcp_tap.cli.values import LOOPBACK
 from mcp_tap.core.text import plural, safe
@@ -41,8 +39,6 @@ from mcp_tap.views.base import View
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 LOOK = 0.2
 """Seconds between two looks at whether the view still has a reader."""
-GRACE = 1.0
-"""Seconds a child has between the signal passed on to it and its end by force."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +49,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     write: str | None = None
     ready_file: str | None = None
     child: list[str] | None = None
+    verdicts: LiveVerdicts
+    """What becomes of what rules find."""
+    check: bool = False
+    """The exit code follows what was found."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,91 +80,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return factory
 
 
-class Ending:
-    """What ends the run: a signal, the child, or the person at the console."""
-
-    def __init__(self) -> None:
-        """Listen to signals from now on."""
-        self._signal: signal.Signals | None = None
-        self._loop = asyncio.get_running_loop()
-        self._ended = asyncio.Event()
-        self._child: asyncio.subprocess.Process | None = None
-        for each in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, each, None)
-            if number is None or (each == "SIGHUP" and signal.getsignal(number) == signal.SIG_IGN):
-                continue  # under nohup a lost terminal is no reason to end
-            with contextlib.suppress(NotImplementedError):
-                self._loop.add_signal_handler(number, self._on_signal, number)
-
-    @property
-    def how(self) -> Literal["end", "signal", "child"]:
-        """Say what ended the run, once it has ended."""
-        if self._signal is not None:
-            return "signal"
-        return "end" if self._child is None else "child"
-
-    @property
-    def interrupted(self) -> bool:
-        """Tell whether SIGINT ended it."""
-        return self._signal == signal.SIGINT
-
-    def quit(self) -> None:
-        """End the run as from within; may be called from any thread."""
-        self._loop.call_soon_threadsafe(self._ended.set)
-
-    async def wait(self) -> None:
-        """Return when a signal came, or the person quit the console."""
-        await self._ended.wait()
-
-    async def child(self, line: list[str], url: str) -> int:
-        """Run the child to its end and give its exit code, as a shell would tell it."""
-        try:
-            self._child = await asyncio.create_subprocess_exec(
-                *line, env={**os.environ, "MCP_TAP_URL": url}
-            )
-        except OSError as error:
-            raise UsageError(
-                "command-not-found",
-                f"{line[0]} cannot be run",
-                why=(error.strerror or "unknown reason").lower(),
-            ) from error
-        if self._signal is not None:
-            self._pass_on(self._signal)
-        code = await self._child.wait()
-        return 128 - code if code < 0 else code
-
-    def _on_signal(self, number: signal.Signals) -> None:
-        first, self._signal = self._signal is None, number
-        self._ended.set()
-        if self._child is None or self._child.returncode is not None:
-            return
-        if number == signal.SIGINT and _in_terminal():
-            return
-        if first:
-            self._pass_on(number)
-        else:
-            self._kill()
-
-    def _pass_on(self, number: signal.Signals) -> None:
-        assert self._child is not None
-        with contextlib.suppress(ProcessLookupError):
-            self._child.send_signal(number)
-        self._loop.call_later(GRACE, self._kill)
-
-    def _kill(self) -> None:
-        if self._child is not None and self._child.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._child.kill()
-
-
-def _in_terminal() -> bool:
-    """Tell whether this process group has the terminal, so that Ctrl-C reaches all of it."""
-    try:
-        return os.tcgetpgrp(0) == os.getpgrp()
-    except (OSError, AttributeError):
-        return False
-
-
 async def _serve(job: Job, out: Output) -> int:
     ending = Ending()
     settings = job.settings
@@ -176,8 +91,9 @@ async def _serve(job: Job, out: Output) -> int:
         on_quit=ending.quit,
         stats=lambda: run_stats(run, capture),
     )
-    judging = job.view != "none"  # nobody would see what was found
-    run = HttpRun(settings, capture=capture, view=view, judging=judging)
+    verdicts = job.verdicts
+    judging = job.check or job.view != "none"  # else nobody would see what was found
+    run = HttpRun(settings, capture=capture, view=view, judging=judging, sift=verdicts.sift)
     if job.ready_file:
         _forget_ready(Path(job.ready_file))
     try:
@@ -185,6 +101,7 @@ async def _serve(job: Job, out: Output) -> int:
     except TapError as error:
         raise _port_taken(error, settings) if error.code == "port-taken" else error from None
     gc.freeze()
+    verdicts.started = run.header.started if run.header is not None else ""
     code = 0
     aborted = False
     onlooker = Onlooker(view, out)
@@ -208,8 +125,25 @@ async def _serve(job: Job, out: Output) -> int:
         streams.drop()  # what was recorded is whole: no reason to end as a failure
     if ending.interrupted and sys.stderr.isatty():
         out.say("")  # the terminal stands behind its ^C
-    out.say(_closing(run, capture))
-    return code
+    out.say(_closing(run, capture, verdicts.words))
+    return code or (_checked(run, capture, verdicts, out) if job.check else 0)
+
+
+def _checked(run: HttpRun, capture: Path, verdicts: LiveVerdicts, out: Output) -> int:
+    """Give the exit code that what was found asks for."""
+    if verdicts.failed:
+        return 1
+    if run.lost or run.unjudged:
+        missing = plural(run.lost, "record") + " lost" if run.lost else ""
+        behind = plural(run.unjudged, "record") + " not judged in time" if run.unjudged else ""
+        why = ", ".join(filter(None, (missing, behind)))
+        out.say(
+            f"error[cannot-say]: not all of this run was judged\n"
+            f"  why:  {why}\n"
+            f"  help: mcp-tap check {shlex.quote(spec_of(capture))}"
+        )
+        return 4
+    return 0
 
 
 def _announce(job: Job, run: HttpRun, capture: Path, view: View, out: Output) -> None:
@@ -275,12 +209,14 @@ def spec_of(capture: Path) -> str:
     return f"./{near}" if near.startswith("-") else near
 
 
-def _closing(run: HttpRun, capture: Path) -> str:
+def _closing(run: HttpRun, capture: Path, found: str) -> str:
     lost = f", {run.lost} LOST" if run.lost else ", none lost"
-    return (
+    spec = shlex.quote(spec_of(capture))
+    words = (
         f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(records_of(run), 'record')}{lost}\n"
-        f"         mcp-tap show {shlex.quote(spec_of(capture))}"
+        f"         mcp-tap show {spec}"
     )
+    return f"{words}\n         {found}: mcp-tap check {spec}" if found else words
 
 
 def _forget_ready(path: Path) -> None:

@@ -109,6 +109,11 @@ class HttpRun:
         return self._writer.lost if self._writer else 0
 
     @property
+    def unjudged(self) -> int:
+        """Records that were not analysed, since more came than could be."""
+        return self._desk.skipped if self._desk else 0
+
+    @property
     def exchanges(self) -> int:
         """Exchanges seen so far."""
         return self._tap.recording.exchanges if self._tap else 0

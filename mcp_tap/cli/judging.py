@@ -1,0 +1,135 @@
+"""Judging a run while it goes on: the policy's options, and what they make of findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from mcp_tap.cli.common import FILE, TapContext, option
+
+if TYPE_CHECKING:
+    from mcp_tap.core.finding import Finding, Severity
+    from mcp_tap.core.model import Call, Exchange
+    from mcp_tap.rules.policy import Policy
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+NAMES: Final = ("select", "ignore", "extend_select", "fail_on", "baseline")
+"""The options of a policy, by parameter."""
+
+
+def policy_options(panel: str) -> Callable[[_F], _F]:
+    """Add the options that say which findings count."""
+
+    def add(function: _F) -> _F:
+        for each in reversed(
+            (
+                option(
+                    "--select",
+                    multiple=True,
+                    metavar="RULES",
+                    panel=panel,
+                    help="Rules that count: families, ids, beginnings of ids or names, with commas"
+                    " between; repeatable.  [default: ALL]",
+                ),
+                option(
+                    "--ignore",
+                    multiple=True,
+                    metavar="RULES",
+                    panel=panel,
+                    help="Rules that do not count; what names a rule more closely wins.",
+                ),
+                option(
+                    "--extend-select",
+                    multiple=True,
+                    metavar="RULES",
+                    panel=panel,
+                    help="Rules that count beside those selected.",
+                ),
+                option(
+                    "--fail-on",
+                    type=click.Choice(["error", "warning", "note", "never"]),
+                    default="error",
+                    panel=panel,
+                    help="How bad a finding must be to fail the check.",
+                ),
+                option(
+                    "--baseline",
+                    type=FILE,
+                    metavar="FILE",
+                    panel=panel,
+                    help="Findings that were there before; they do not count.",
+                ),
+            )
+        ):
+            function = each(function)
+        return function
+
+    return add
+
+
+def live_policy(ctx: click.Context, options: dict[str, Any]) -> Policy:
+    """Make the policy of a live run: its own options, else what stands in the table of `check`.
+
+    Raises:
+        TapError: a word names no rule, or a file says what cannot be meant.
+    """
+    from mcp_tap.cli.policing import TABLE, make_policy
+
+    files = ctx.files if isinstance(ctx, TapContext) else []
+    origins = ctx.origins if isinstance(ctx, TapContext) else {}
+    table = files[0].table.get(TABLE, {}) if files else {}
+    given: dict[str, Any] = {}
+    for name in NAMES:
+        value = options[name]
+        key = name.replace("_", "-")
+        if origins.get(name) == "default" and isinstance(table, dict):
+            value = table.get(key, table.get(name, value))
+        given[name] = value
+    baseline = given["baseline"]
+    return make_policy(
+        files,
+        select=_words(given["select"]),
+        ignore=_words(given["ignore"]),
+        extend_select=_words(given["extend_select"]),
+        fail_on=given["fail_on"],
+        baseline=Path(baseline) if baseline else None,
+        origins=origins,
+    )
+
+
+def _words(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+class LiveVerdicts:
+    """What the policy makes of findings as they come."""
+
+    def __init__(self, policy: Policy) -> None:
+        """Judge by `policy`."""
+        self._policy = policy
+        self._counted: Counter[Severity] = Counter()
+        self.started = ""
+        """When the run began, RFC 3339."""
+        self.failed = 0
+        """Findings that fail the run."""
+
+    def sift(self, finding: Finding, subject: Call | Exchange | None) -> Finding | None:
+        """Give a finding as it counts; None where it does not."""
+        verdict = self._policy.judge(finding, subject, started=self.started)
+        if verdict.how != "counts":
+            return None
+        self._counted[verdict.finding.severity] += 1
+        self.failed += self._policy.fails(verdict)
+        return verdict.finding
+
+    @property
+    def words(self) -> str:
+        """Count what was found: `2 errors, 1 warning`; empty without any."""
+        from mcp_tap.core.text import plural
+
+        named: tuple[Severity, ...] = ("error", "warning", "note")
+        return ", ".join(plural(self._counted[s], s) for s in named if self._counted[s])
