@@ -52,7 +52,10 @@ def rule_rows(rule: Rule, cases: Sequence[Mapping[str, Any]], cells: int) -> Ite
         cells: width it must fit in.
     """
     yield [(rule.id, "strong"), (f"  {rule.name}", "strong")]
-    yield [(rule.severity, STYLES[rule.severity]), (f"  {facts(rule)}", "dim")]
+    blames = _BLAMES.get(rule.blames, rule.blames)
+    yield [(rule.severity, STYLES[rule.severity]), (f", {rule.level}, blames {blames}", "")]
+    bands = [band for band in rule.versions if band not in ("other", "ambiguous")]
+    yield [(f"{', '.join(bands)}; {' and '.join(rule.transports)}", "dim")]
     yield []
     for paragraph in _paragraphs(rule.page):
         for line in wrapped(paragraph, cells):
@@ -68,17 +71,6 @@ def rule_rows(rule: Rule, cases: Sequence[Mapping[str, Any]], cells: int) -> Ite
     url = spec_url(rule.id)
     if url:
         yield [("Specification  ", "dim"), (url, "")]
-
-
-def facts(rule: Rule) -> str:
-    """Say in a line how firm a rule is, whom it blames and where it holds."""
-    words = [
-        f"level {rule.level}",
-        f"blames {_BLAMES.get(rule.blames, rule.blames)}",
-        ", ".join(band for band in rule.versions if band not in ("other", "ambiguous")),
-        " and ".join(rule.transports),
-    ]
-    return "  ".join(words)
 
 
 def wrapped(text: str, cells: int) -> Iterator[str]:
