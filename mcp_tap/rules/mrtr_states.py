@@ -201,6 +201,7 @@ def state_reused_after_completion(m: Message) -> Hits:
     blames="sender",
     spec=f"{_MRTR}#server-requirements-basic-workflow",
     on=("retrying", "after"),
+    consequence=True,
 )
 def state_crosses_principals(m: Message) -> Hits:
     """A `requestState` issued to one user is presented by another.
