@@ -135,9 +135,11 @@ _STANDS_IN: Final = re.compile(
     r"\u2026|dummy|censored|masked|hidden|<|>|\{\{|0{10}|1234567890123456"
 )
 _MASKED: Final = re.compile(
-    r"(?i)\*{2,}|\u2022{2,}|\u25cf{2,}|x{4,}|\.{3}|\u2026|redacted|masked|filtered|censored|"
-    r"hidden|removed|scrubbed|sanitized|^<[^>]*>$|^\[[^\]]*\]$|^\{.*\}$|^\$\{?\w+\}?$|^%[sdr]$|^-+$|^_+$"
+    r"(?i)\*{2,}|\u2022{2,}|\u25cf{2,}|x{4,}|redacted|masked|filtered|censored|"
+    r"hidden|removed|scrubbed|sanitized|(?:\.{3}|\u2026)(?!$)|^.{0,9}(?:\.{3}|\u2026)$|"
+    r"^<[^>]*>$|^\[[^\]]*\]$|^\{.*\}$|^\$\{?\w+\}?$|^%[sdr]$|^-+$|^_+$"
 )
+_BLANK: Final = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?|:[a-z_]+|[*xX.\u2022_-]{3,}|\*+")
 _STATEMENTS: Final = frozenset(
     {
         *(
@@ -228,7 +230,9 @@ def is_placeholder(value: str) -> bool:
         return True
     text = value.strip()
     edges = text[:1] + text[-1:]
-    return edges in ("{}", "<>", "[]", "%%") or text[:1] in ("$", ":") or set(text) <= set("*xX.-_")
+    return (len(text) > 1 and edges in ("{}", "<>", "[]", "%%")) or _BLANK.fullmatch(
+        text
+    ) is not None
 
 
 def _holds_jwt(value: str) -> bool:

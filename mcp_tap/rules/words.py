@@ -236,7 +236,8 @@ def _talk(kind: str) -> _Talk:
 @cache
 def _break_pattern() -> re.Pattern[str]:
     but = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["but"])
-    weak = rf"[,:](?!\d)|\u3001|\s[-\u2013\u2014]+\s|(?<!{LETTER})(?:{but})(?!{LETTER})"
+    please = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["please"])
+    weak = rf"[,:](?!\d|\s*(?:{please})\W*(?:$|[.!?]))|\u3001|\s[-\u2013\u2014]+\s|(?<!{LETTER})(?:{but})(?!{LETTER})"
     return re.compile(f"{_STRONG}|{weak}")
 
 
@@ -248,6 +249,7 @@ def _attributes() -> tuple[re.Pattern[str], re.Pattern[str], tuple[str, ...]]:
     before = re.compile(
         rf"{begin}{one['before']}\s+{one['prepositions']}\s*(?:{one['articles']}\s*){{0,2}}$"
         rf"|{begin}{one['before_genitive']}\s+(?:{one['articles_genitive']}\s+)?$"
+        rf"|{begin}{one['actions']}\s+(?:{one['articles']}\s+)?$"
         rf"|{begin}{one['direct']}\s+$"
         rf"|{one['before_signs']}$"
     )

@@ -252,3 +252,12 @@ def test_a_hostile_text_costs_little(text):
     begun = time.perf_counter()
     asks("secrets", "message", text)
     assert time.perf_counter() - begun < 0.1
+
+
+def test_a_polite_word_after_a_comma_is_a_request():
+    assert asks("secrets", "message", "Your API key, please.") is not None
+    assert asks("secrets", "message", "Your API key is fine, please choose a project.") is None
+
+
+def test_what_is_done_with_a_key_does_not_ask_for_it():
+    assert asks("secrets", "message", "Provide a reason for rotating the API key.") is None
