@@ -33,7 +33,9 @@ DEEPEST: Final = 100
 """Nesting that is still judged, of schemas and of values."""
 MOST_BYTES: Final = 64 << 10
 """Bytes of a schema that is still judged by."""
-MOST_VALUES: Final = 100_000
+MOST_REFS: Final = 100
+"""References of a schema that are looked at, where they are not all pointers from its root."""
+MOST_VALUES: Final = 50_000
 """Values on one level of what is judged."""
 
 _DIALECTS: Final = {
@@ -136,8 +138,9 @@ class _Walk:
                 self._plain = self._plain and schema is self._root
 
     def done(self) -> Outline:
-        foreign = [r for r in self._refs if not _is_inside(r, self._root, self._names)]
-        return Outline(self.nodes, tuple(dict.fromkeys(foreign)), self._plain, self._patterns)
+        told = list(dict.fromkeys(self._refs))[:MOST_REFS] if not self._plain else ()
+        foreign = [ref for ref in told if not _is_inside(ref, self._root, self._names)]
+        return Outline(self.nodes, tuple(foreign), self._plain, self._patterns)
 
 
 def _weight(pattern: str) -> int:

@@ -33,12 +33,22 @@ def read_params(found: Reading, m: Message) -> None:
         for entry in mirrored:
             known.add(entry.header)
             _compare(found, m, entry, fields.get(entry.header), fresh=fresh)
-    for header, values in fields.items():
-        if header.startswith(PREFIX) and header not in known:
-            damaged = [v for v in values if is_encoded(v) and decoded(v) is None]
-            odd = [v for v in damaged if not _is_argument(v, m.params.get("arguments"))]
-            if odd:
-                check(found, _spelled(m, header), odd, None, strict=False)
+    damaged = {
+        header: [v for v in values if is_encoded(v) and decoded(v) is None]
+        for header, values in fields.items()
+        if header.startswith(PREFIX) and header not in known
+    }
+    if any(damaged.values()):
+        _read_unknown(found, m, damaged)
+
+
+def _read_unknown(found: Reading, m: Message, damaged: dict[str, list[str]]) -> None:
+    """Put into `found` damaged headers of which nobody said what they repeat."""
+    arguments = _leaves(m.params.get("arguments"))
+    spelled = {n.lower(): n for n, _ in m.flow.head.headers} if m.flow.head is not None else {}
+    for header, values in damaged.items():
+        odd = [v for v in values if not (is_plain(v) and v in arguments)]
+        check(found, brief(spelled.get(header, header), 60).strip('"'), odd, None, strict=False)
 
 
 def _compare(
@@ -113,23 +123,16 @@ def _agrees(header: str, value: Any) -> bool:
         return False
 
 
-def _is_argument(header: str, arguments: Any) -> bool:
-    """Tell whether a header value may be an argument that looks like this and travels plainly."""
-    if not is_plain(header):
-        return False
+def _leaves(arguments: Any) -> set[str]:
+    """Give the texts in arguments, as far as they are looked at."""
+    found: set[str] = set()
     waiting = [arguments]
     for _ in range(MOST_LEAVES):
         if not waiting:
-            return False
+            break
         value = waiting.pop()
-        if value == header:
-            return True
-        if type(value) is dict:
+        if type(value) is str:
+            found.add(value)
+        elif type(value) is dict:
             waiting += list(value.values())[:MOST_LEAVES]
-    return True
-
-
-def _spelled(m: Message, header: str) -> str:
-    head = m.flow.head
-    names = [name for name, _ in head.headers if name.lower() == header] if head is not None else []
-    return brief(names[0], 60).strip('"') if names else header
+    return found

@@ -16,6 +16,8 @@ MOST_TOOLS: Final = 2048
 """Tools looked at in one result."""
 MOST_WALKED: Final = 20_000
 """Values looked at in the schemas of one result."""
+EACH: Final = 10
+"""What a schema costs beside its values."""
 LONGEST_NAME: Final = 128
 _ALLOWED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 
@@ -201,7 +203,7 @@ def tool_schema_unusable(m: Message) -> Iterator[Hit]:
             shape = schemas.outline(schema)
             if shape is None or left <= 0:
                 continue
-            left -= shape.nodes
+            left -= shape.nodes + EACH
             flaw = schemas.flaw_of(schema)
             if flaw is not None:
                 place = pointer(*flaw.path)

@@ -7,7 +7,7 @@ definition: clients on HTTP must drop the tool.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 KEYWORD: Final = "x-mcp-header"
 PREFIX: Final = "mcp-param-"
 """What the header's name begins with, in lower case."""
-MOST_NODES: Final = 20_000
-"""Schemas looked at in one message; what lies beyond is not known."""
+MOST_NODES: Final = 10_000
+"""Values looked at in the schemas of one message; what lies beyond is not known."""
 MOST_STEPS: Final = 128
 """Steps from the root to a schema that are followed."""
 MOST_FAULTS: Final = 100
@@ -33,15 +33,20 @@ _TOKEN: Final = frozenset(
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 _SCALAR: Final = frozenset({"string", "integer", "boolean"})
-_ONE: Final = (
+_ONE: Final = frozenset((
     "items", "additionalItems", "contains", "additionalProperties", "unevaluatedItems",
     "unevaluatedProperties", "propertyNames", "not", "if", "then", "else", "contentSchema",
-)  # fmt: skip
+))  # fmt: skip
 """Keywords whose value is a schema."""
-_LIST: Final = ("items", "prefixItems", "oneOf", "anyOf", "allOf")
+_LIST: Final = frozenset(("items", "prefixItems", "oneOf", "anyOf", "allOf"))
 """Keywords whose value is a list of schemas."""
-_MAP: Final = ("patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+_MAP: Final = frozenset((
+    "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies",
+))  # fmt: skip
 """Keywords whose value holds schemas by name."""
+
+
+Place: TypeAlias = tuple[dict[str, Any], tuple[Any, ...], tuple[str, ...] | None]
 
 
 class Mirrored(Struct, frozen=True):
@@ -113,30 +118,42 @@ class _Reader:
     def read(self, root: dict[str, Any]) -> Annotations | None:
         # Schemas with the steps to them and the path of the property they are: None where they are
         # no property that is reached through `properties` alone.
-        waiting: list[tuple[dict[str, Any], tuple[Any, ...], tuple[str, ...] | None]] = [
-            (root, (), ())
-        ]
+        waiting: list[Place] = [(root, (), ())]
         while waiting:
-            if self.left <= 0:
-                return None
-            self.left -= 1
-            schema, steps, property_ = waiting.pop()
-            if len(steps) > MOST_STEPS:
-                return None
+            schema, steps, path = waiting.pop()
             if KEYWORD in schema:
-                self._annotation(schema, steps, property_)
-            known = schema.get("properties")
-            if type(known) is dict:
-                self.left -= len(known)
-                for name, value in known.items():
-                    if type(value) is dict:
-                        path = (*property_, name) if property_ is not None else None
-                        waiting.append((value, (*steps, "properties", name), path))
-            for keyword, value in _elsewhere(schema):
-                waiting.append((value, (*steps, *keyword), None))
+                self._annotation(schema, steps, path)
+            below = self._below(schema, steps, path)
+            if below is None:
+                return None
+            waiting += below
         if self._mirrored or self._faults:
             return Annotations(tuple(self._mirrored), tuple(self._faults[:MOST_FAULTS]))
         return _NO_ANNOTATIONS
+
+    def _below(
+        self, schema: dict[str, Any], steps: tuple[Any, ...], path: tuple[str, ...] | None
+    ) -> list[Place] | None:
+        """Give the schemas in a schema; None where they are too many or too deep."""
+        found: list[Place] = []
+        for keyword, value in schema.items():
+            kind = type(value)
+            if kind is not dict and kind is not list:
+                continue
+            self.left -= len(value)
+            if self.left <= 0 or len(steps) > MOST_STEPS:
+                return None
+            here = (*steps, keyword)
+            if kind is list:
+                if keyword in _LIST:
+                    found += [(one, (*here, i), None) for i, one in enumerate(value)]
+            elif keyword in _ONE:
+                found.append((value, here, None))
+            elif keyword == "properties" and path is not None:
+                found += [(one, (*here, name), (*path, name)) for name, one in value.items()]
+            elif keyword == "properties" or keyword in _MAP:
+                found += [(one, (*here, name), None) for name, one in value.items()]
+        return [place for place in found if type(place[0]) is dict]
 
     def _annotation(
         self, schema: dict[str, Any], steps: tuple[Any, ...], path: tuple[str, ...] | None
@@ -175,18 +192,3 @@ def _is_scalar(kind: Any) -> bool:
         return type(kind) is not str or kind in _SCALAR  # of any other, nothing can be said
     words = {word for word in kind if type(word) is str} - {"null"}
     return bool(words) and words <= _SCALAR
-
-
-def _elsewhere(schema: dict[str, Any]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Give the schemas in a schema that are none of its properties, with the steps to them."""
-    found: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
-    for keyword, value in schema.items():
-        kind = type(value)
-        if kind is dict:
-            if keyword in _ONE:
-                found.append(((keyword,), value))
-            elif keyword in _MAP:
-                found += [((keyword, k), v) for k, v in value.items() if type(v) is dict]
-        elif kind is list and keyword in _LIST:
-            found += [((keyword, i), v) for i, v in enumerate(value) if type(v) is dict]
-    return found
