@@ -237,7 +237,8 @@ def _talk(kind: str) -> _Talk:
 def _break_pattern() -> re.Pattern[str]:
     but = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["but"])
     please = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["please"])
-    weak = rf"[,:](?!\d|\s*(?:{please})\W*(?:$|[.!?]))|\u3001|\s[-\u2013\u2014]+\s|(?<!{LETTER})(?:{but})(?!{LETTER})"
+    comma = rf"[,:](?!\d|\s*(?:{please})\W*(?:$|[.!?]))"
+    weak = rf"{comma}|\u3001|\s[-\u2013\u2014]+\s|(?<!{LETTER})(?:{but})(?!{LETTER})"
     return re.compile(f"{_STRONG}|{weak}")
 
 
