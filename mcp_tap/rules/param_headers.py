@@ -80,7 +80,7 @@ def _invalid(m: Message, found: dict[int, Any]) -> Iterator[Hit]:
     for index, read in found.items():
         for fault in read.faults if read is not None else ():
             name = m.result["tools"][index].get("name") if m.result is not None else None
-            words = f"server lists tool {brief(name, 60)} with an x-mcp-header that {fault.why}"
+            words = f"server lists tool {brief(name, 60)} with an invalid x-mcp-header: {fault.why}"
             yield Hit(words, f"/result/tools/{index}/inputSchema{fault.path}", "x-mcp-header")
 
 

@@ -169,20 +169,20 @@ class _Reader:
 
     def _why(self, name: Any, schema: dict[str, Any], path: tuple[str, ...] | None) -> str | None:
         if type(name) is not str:
-            return "is no string"
+            return "it is no string"
         if MARK in name:
             return None
         why = None
         if not name:
-            why = "is empty"
+            why = "it is empty"
         elif len(name) > MOST_NAME or not _TOKEN.issuperset(name):
             why = f"{brief(name, 40)} is no name a header field can have"
         elif name.lower() in self._names:
             why = f"{brief(name, 40)} is there twice, letter case aside"
         elif not path:
-            why = "stands where no chain of properties leads"
+            why = "no chain of properties leads to it"
         elif not _is_scalar(schema.get("type")):
-            why = f"stands on a property of type {brief(schema['type'], 40)}"
+            why = f"it stands on a property of type {brief(schema['type'], 40)}"
         return why
 
 
