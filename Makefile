@@ -17,7 +17,9 @@ test:
 
 docs:
 	$(PY) docs/show_json.py
-	$(PY) -m cogapp -r docs/cli.md docs/configuration.md docs/capture-format.md docs/show-json.md
+	$(PY) docs/check_json.py
+	$(PY) -m cogapp -r docs/cli.md docs/configuration.md docs/capture-format.md docs/show-json.md \
+	  docs/check-json.md docs/rules.md
 
 schemas:
 	$(PY) scripts/make_schemas.py

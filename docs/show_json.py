@@ -10,6 +10,7 @@ import ast
 import inspect
 import json
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from mcp_tap.views import machine, show_doc
 
@@ -29,8 +30,14 @@ PARTS = (
 )
 
 
-def fields(struct: type) -> list[tuple[str, str, str]]:
+Parts: TypeAlias = tuple[tuple[str, type], ...]
+
+
+def fields(
+    struct: type, schema: dict[str, Any] | None = None, parts: Parts = PARTS
+) -> list[tuple[str, str, str]]:
     """List name, type and description of a struct's fields."""
+    schema = machine.schema() if schema is None else schema
     body = ast.parse(inspect.getsource(struct)).body[0]
     assert isinstance(body, ast.ClassDef)
     found = []
@@ -41,36 +48,35 @@ def fields(struct: type) -> list[tuple[str, str, str]]:
         text = ""
         if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
             text = " ".join(str(following.value.value).split())
-        found.append((statement.target.id, _json_type(struct, statement.target.id), text))
+        name = statement.target.id
+        kind = _shown(schema["$defs"][struct.__name__]["properties"][name], parts)
+        found.append((name, kind, text))
     return found
 
 
-def _json_type(struct: type, name: str) -> str:
-    return _shown(machine.schema()["$defs"][struct.__name__]["properties"][name])
-
-
-def _shown(schema: dict[str, object]) -> str:
+def _shown(schema: dict[str, object], parts: Parts) -> str:
     match schema:
-        case {"anyOf": [*parts]}:
-            return " or ".join(_shown(part) for part in parts if isinstance(part, dict))
+        case {"anyOf": [*several]}:
+            return " or ".join(_shown(one, parts) for one in several if isinstance(one, dict))
         case {"enum": [*values]}:
             return " or ".join(f"`{value}`" for value in values)
         case {"type": "array", "items": dict(items)}:
-            return f"list of {_shown(items)}"
+            return f"list of {_shown(items, parts)}"
         case {"$ref": str(ref)}:
-            return next(title for title, part in PARTS if part.__name__ == ref.rpartition("/")[2])
+            return next(title for title, part in parts if part.__name__ == ref.rpartition("/")[2])
         case {"type": str(kind)}:
             return {"boolean": "true or false"}.get(kind, kind)
     return "any JSON"
 
 
-def all_tables() -> str:
+def all_tables(parts: Parts = PARTS, schema: dict[str, Any] | None = None) -> str:
     """Describe every part of the document."""
     out = []
-    for title, struct in PARTS:
+    for title, struct in parts:
         out += [f"### {title}", "", " ".join((struct.__doc__ or "").split()), ""]
+        rows = fields(struct, schema, parts)
         out += ["| field | type | what it says |", "|---|---|---|"]
-        out += [f"| `{name}` | {kind} | {text} |" for name, kind, text in fields(struct)]
+        out += [f"| `{name}` | {kind} | {text} |" for name, kind, text in rows]
         out.append("")
     return "\n".join(out).rstrip()
 

@@ -25,9 +25,11 @@ def test_the_table_of_settings_is_made_of_the_options():
     assert done.returncode == 0, f"run `make docs`\n{done.stdout}{done.stderr}"
 
 
-def test_the_example_file_is_accepted(tmp_path, monkeypatch, capsys):
+def test_the_example_files_are_accepted(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "mcp-tap.toml").write_text(example)
+    examples = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "mcp-tap.toml").write_text("".join(examples))
     assert run(["config"]) == 0
-    assert "key:*token*, header:x-session" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "key:*token*, header:x-session" in out
+    assert "LEG-009" in out
