@@ -11,11 +11,14 @@ from typing import Final
 from mcp_tap.core.filters import help_text
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.text import plural, safe, size, width
+from mcp_tap.rules.catalogue import BY_ID
 from mcp_tap.views.base import Subject
 from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.found import counted, finding_row, finding_rows
 from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
 from mcp_tap.views.look import Row, fit
+from mcp_tap.views.rule_examples import examples
+from mcp_tap.views.rule_page import rule_rows
 from mcp_tap.views.timeline import HEADING, blame_row, call_row, exchange_row
 from mcp_tap.views.words import exchange_why
 
@@ -25,14 +28,15 @@ MOST_FOUND: Final = 3
 """Findings shown below the calls, the newest last; one on a screen below `LOW` lines."""
 LOW: Final = 20
 _KEYS: Final = (
-    ("esc", "clear", 2), ("/", "filter", 3), ("enter", "open", 4), ("y", "copy", 6),
-    ("space", "pause", 5), ("?", "help", 1), ("q", "quit", 0),
+    ("esc", "clear", 2), ("/", "filter", 3), ("enter", "open", 4), ("x", "explain", 6),
+    ("y", "copy", 7), ("space", "pause", 5), ("?", "help", 1), ("q", "quit", 0),
 )  # fmt: skip
 """Keys, what they do, and which are left out first where there is no room: the highest."""
 _HELP: Final = """\
 j k  up down    move, also in this page     g G  home end    first, last
 enter  esc      into the call, and back
 /               filter; enter applies, esc leaves it; in the list esc clears it
+x               the page of a rule that found something in the call, else of the newest
 y               copy the call as JSON (through the terminal)
 space           let the list stand still, and go on
 q               quit
@@ -58,6 +62,8 @@ def screen(state: ConsoleState, columns: int, lines: int) -> list[Row]:
     room = max(1, lines - len(top) - len(bottom))
     if state.help:
         body = _scrolled(state, _help(), room)
+    elif state.explained:
+        body = _scrolled(state, _page(state.explained, columns), room)
     elif columns >= WIDE:
         body = list(_beside(state, columns, room))
     elif state.open:
@@ -136,7 +142,7 @@ def _facts(state: ConsoleState, *, wide: bool) -> Row:
 def _bottom(state: ConsoleState, columns: int, lines: int) -> Iterator[Row]:
     most = MOST_FOUND if lines >= LOW else 1
     found = [finding for finding in state.findings if finding.severity != "note"][-most:]
-    if found and not state.help:
+    if found and not (state.help or state.explained):
         yield _rule(state, columns)
         for finding in found:
             yield finding_row(finding)
@@ -156,7 +162,7 @@ def _bottom(state: ConsoleState, columns: int, lines: int) -> Iterator[Row]:
 
 def _rule(state: ConsoleState, columns: int, *, cross: bool = True) -> Row:
     rule = state.look.glyphs.rule
-    if columns >= WIDE and not state.help and cross:
+    if columns >= WIDE and not (state.help or state.explained) and cross:
         row = rule * _LIST + state.look.glyphs.cross + rule * (columns - _LIST - 1)
         return [(row, "dim")]
     return [(rule * columns, "dim")]
@@ -184,6 +190,14 @@ def _hints(state: ConsoleState, room: int) -> Row:
 def _help() -> Iterator[Row]:
     for line in [*_HELP.splitlines(), "", *help_text().splitlines()]:
         yield [(line, "")]
+
+
+def _page(identity: str, columns: int) -> Iterator[Row]:
+    """Give the page of a rule; a finding of a later version may name one that is not here."""
+    rule = BY_ID.get(identity)
+    if rule is None:
+        return iter([[(f"no rule {identity} is known here", "")]])
+    return rule_rows(rule, examples(rule), min(columns, 100))
 
 
 # --- bodies ---------------------------------------------------------------------------------------

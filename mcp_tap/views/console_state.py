@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 from mcp_tap.core.filters import Filter, Scope, parse
-from mcp_tap.core.finding import Finding, Severity
+from mcp_tap.core.finding import RANK, Finding, Severity
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 from mcp_tap.errors import UsageError
@@ -25,6 +25,9 @@ MOST_FINDINGS: Final = 500
 
 Effect = Literal["quit", "copy"]
 """What a key asks of the world outside of this file."""
+
+
+_EFFECTS: Final[dict[str, Effect]] = {"q": "quit", "y": "copy"}
 
 
 class ConsoleState:
@@ -46,6 +49,8 @@ class ConsoleState:
         self.open = False
         """The keys move in the call, not in the list."""
         self.help = False
+        self.explained: str | None = None
+        """Id of the rule whose page is shown."""
         self.scroll = 0
         self.message = ""
         self.notices: deque[str] = deque(maxlen=3)
@@ -162,17 +167,17 @@ class ConsoleState:
             self._type(key)
             return None
         self.message = ""
-        if self.help:
+        if self.help or self.explained:
             self._read_help(key)
             return "quit" if key == "q" else None
-        if key == "q":
-            return "quit"
-        if key == "y":
-            return "copy"
+        if key in _EFFECTS:
+            return _EFFECTS[key]
         if key == "/":
             self.typing = str(self.filter)
         elif key == "?":
             self.help, self.scroll = True, 0
+        elif key == "x":
+            self._explain()
         elif key == "space":
             self._frozen = None if self.paused else self.rows()
         elif key == "enter":
@@ -183,10 +188,21 @@ class ConsoleState:
             self._move(key)
         return None
 
+    def _explain(self) -> None:
+        """Show the page of the worst finding of the selected call, else of the newest one."""
+        chosen = self.chosen()
+        found = list(chosen.findings) if chosen is not None else []
+        found = found or list(self.findings)[-1:]
+        if not found:
+            self.message = "no rule has found anything"
+            return
+        self.explained = max(found, key=lambda f: (RANK[f.severity], f.seq)).rule
+        self.scroll = 0
+
     def _read_help(self, key: str) -> None:
         step = self._step(key)
         if step is None:
-            self.help, self.scroll = False, 0
+            self.help, self.explained, self.scroll = False, None, 0
         else:
             self.scroll = max(0, self.scroll + step)
 

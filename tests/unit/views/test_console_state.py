@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.views.console_state import MOST, MOST_EXCHANGES, ConsoleState, place
 from mcp_tap.views.look import Look
 from tests import builders as b
@@ -185,3 +186,45 @@ def test_exchanges_that_went_well_push_no_failed_one_out():
     assert shown(state) == [1]
     type_(state, "kind:notification")
     assert len(shown(state)) == MOST_EXCHANGES + 1
+
+
+def finding(rule="MRTR-016", severity="error", seq=7):
+    return Finding(
+        rule=rule,
+        name="x",
+        severity=severity,
+        level="must",
+        blame="client",
+        message="m",
+        seq=seq,
+        t=1.0,
+        call=16,
+    )
+
+
+def test_x_shows_the_page_of_the_worst_finding_of_the_selected_call():
+    state = ConsoleState()
+    call = b.failed()
+    call.findings = [finding("HDR-006", "warning", 9), finding("MRTR-016")]
+    state.take([call], call.findings)
+    state.press("x")
+    assert state.explained == "MRTR-016"
+    state.press("j")
+    assert state.scroll == 1
+    state.press("esc")
+    assert state.explained is None
+
+
+def test_x_shows_the_newest_finding_where_the_call_has_none():
+    state = ConsoleState()
+    state.take([b.failed()], [finding("HDR-001"), finding("SEC-001")])
+    state.press("x")
+    assert state.explained == "SEC-001"
+
+
+def test_x_says_so_where_nothing_was_found():
+    state = ConsoleState()
+    state.take([b.failed()])
+    state.press("x")
+    assert state.explained is None
+    assert state.message == "no rule has found anything"
