@@ -145,7 +145,7 @@ def adjust(name: str, node: dict[str, Any]) -> None:
         if member in properties:
             properties[member] = left
     if name == "ElicitResult":
-        properties["content"] = OBJECT
+        properties["content"] = True
     if name == "Completion":
         properties["values"]["maxItems"] = MOST_VALUES
 

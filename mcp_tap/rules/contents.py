@@ -137,7 +137,7 @@ def faults(ask: Ask, content: dict[str, Any], band: str, most: int) -> Faults:
             _add(found, "missing", name, "no {0}, which is required")
     for name, field in form.fields.items():
         offers = field.schema.get("default") is not None
-        if offers and name not in content and name not in form.required:
+        if offers and name not in content:
             _add(found, "default", name, "no {0}, for which the server offers a default")
     return found
 

@@ -230,9 +230,10 @@ def content_null_value(answer: Answer) -> Hits:
     versions=(MODERN, "2025-11-25"),
 )
 def default_not_submitted(answer: Answer) -> Hits:
-    """An accepted form omits an optional field for which the server offered a default.
+    """An accepted form omits a field for which the server offered a default.
 
     Clients that support defaults fill them in beforehand, so that the field is sent unless it was
-    cleared. The user may have done just that, and support is a client's choice: only a note.
+    cleared. The user may have done just that, and support is a client's choice: only a note. A
+    field that is also required is ELIC-036 besides, which is more than a note.
     """
     return _hits(answer, "default")

@@ -123,22 +123,31 @@ def test_requests_and_results_of_a_session_are_looked_at_too():
     assert not session(fine, answer(result(1, None, task=task)))
 
 
-def test_an_answer_to_a_pushed_ask_is_looked_at():
-    def answered(value):
-        pushed = {"jsonrpc": "2.0", "id": 9, "method": "roots/list"}
-        final = result(1, None, content=[])
-        reply = {"jsonrpc": "2.0", "id": 9, "result": value}
-        return fired(
-            traffic(
-                *handshake(caps={**CAPABILITIES, "roots": {}}),
-                exchange(call(1, headers=SESSION, version=OLD), stream(pushed, final), (9, 19)),
-                exchange(post(reply, SESSION, version=OLD), answer(status=202), (15, 16)),
-            ),
-            "RPC-012",
-        )
+def pushed(question, value):
+    """Answer a pushed ask."""
+    asked = {"jsonrpc": "2.0", "id": 9, **question}
+    final = result(1, None, content=[])
+    reply = {"jsonrpc": "2.0", "id": 9, "result": value}
+    return fired(
+        traffic(
+            *handshake(caps={**CAPABILITIES, "roots": {}}),
+            exchange(call(1, headers=SESSION, version=OLD), stream(asked, final), (9, 19)),
+            exchange(post(reply, SESSION, version=OLD), answer(status=202), (15, 16)),
+        ),
+        "RPC-012",
+    )
 
-    assert not answered({"roots": [{"uri": "file:///x"}]})
-    assert all(f.path.startswith("/result/roots") for f in answered({"roots": [{"name": "x"}]}))
+
+def test_an_answer_to_a_pushed_ask_is_looked_at():
+    roots = {"method": "roots/list"}
+    assert not pushed(roots, {"roots": [{"uri": "file:///x"}]})
+    found = pushed(roots, {"roots": [{"name": "x"}]})
+    assert all(f.path.startswith("/result/roots") for f in found)
+
+
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+def test_null_for_content_is_as_good_as_none(action):
+    assert not pushed(form(), {"action": action, "content": None})
 
 
 @pytest.mark.parametrize(
