@@ -112,7 +112,7 @@ def _list(rules: Sequence[Rule], cells: int | None) -> Iterator[Row]:
 
 
 def _document(rule: Rule) -> dict[str, Any]:
-    from mcp_tap.views.reports.base import spec_url
+    from mcp_tap.views.reports.base import page_of, spec_url
 
     return {
         "id": rule.id,
@@ -125,5 +125,5 @@ def _document(rule: Rule) -> dict[str, Any]:
         "transports": list(rule.transports),
         "spec": spec_url(rule.id),
         "summary": rule.summary,
-        "page": rule.page,
+        "page": page_of(rule),
     }

@@ -25,6 +25,7 @@ from mcp_tap.views.reports.base import (
     about,
     help_words,
     is_rule,
+    page_of,
     sentence,
     spec_url,
 )
@@ -61,15 +62,16 @@ def sarif_report(report: Report) -> bytes:
 def _rule(rule: Rule) -> dict[str, Any]:
     url = spec_url(rule.id)
     more = f"mcp-tap rules {rule.id}"
-    page = _plain(rule.page)
+    page = page_of(rule)
+    plain = page.replace("`", "")
     said: dict[str, Any] = {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": page.partition("\n\n")[2] or page},
+        "shortDescription": {"text": rule.summary.replace("`", "")},
+        "fullDescription": {"text": plain.partition("\n\n")[2] or plain},
         "help": {
-            "text": f"{page}\n\n{more}" + (f"\n{url}" if url else ""),
-            "markdown": f"{rule.page}\n\n`{more}`" + (f"\n\n[Specification]({url})" if url else ""),
+            "text": f"{plain}\n\n{more}" + (f"\n{url}" if url else ""),
+            "markdown": f"{page}\n\n`{more}`" + (f"\n\n[Specification]({url})" if url else ""),
         },
         "defaultConfiguration": {"level": rule.severity},
         "properties": {
@@ -180,10 +182,6 @@ def _uri(path: str) -> str:
 
 def _is_windows(path: str) -> bool:
     return path[1:3] in (":\\", ":/")
-
-
-def _plain(page: str) -> str:
-    return page.replace("`", "")
 
 
 def _escaped(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import cleandoc
 from typing import Final
 
 from msgspec import Struct
@@ -93,6 +94,11 @@ def help_words(rule: str) -> str:
     if known is None:
         return f"This was asserted with --{rule}; mcp-tap check --help"
     return f"{known.summary} More: mcp-tap rules {rule}"
+
+
+def page_of(rule: Rule) -> str:
+    """Give the page of a rule without the indentation it has in its module."""
+    return cleandoc(rule.page)
 
 
 def about(finding: Finding) -> str:
