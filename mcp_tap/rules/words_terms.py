@@ -13,8 +13,11 @@ LONGEST: Final = 8_000
 MOST_FOUND: Final = 20
 """Terms looked at in one text."""
 
-LETTER: Final = r"[^\W\d_\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]"
-"""A letter of an alphabetic script."""
+LETTER: Final = r"[^\W\d_]"
+"""A letter.  That those of East Asia end no word is left to `_is_letter`: in a set they would take
+`re` a millisecond, and there are hundreds of patterns."""
+STEM: Final = 4
+"""Letters with which a stem may go on."""
 _WORD: Final = re.compile(r"[^\W_\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")
 _SAME: Final = {
@@ -31,6 +34,8 @@ class Term(NamedTuple):
     term: str
     languages: frozenset[str]
     pattern: re.Pattern[str]
+    is_stem: bool
+    """It may go on with a few letters."""
 
 
 class Found(NamedTuple):
@@ -70,7 +75,8 @@ class Matcher:
             folded = fold(term)
             first = _WORD.match(folded)
             start = first[0][:3] if first is not None else folded[:3]
-            known = Term(term, frozenset(spoken), re.compile(_pattern(folded)))
+            pattern = re.compile(_pattern(folded))
+            known = Term(term, frozenset(spoken), pattern, folded.endswith("*"))
             self._starts.setdefault(start, []).append(known)
         self._signs = {fold(sign): (sign, frozenset({language})) for sign, language in signs}
         self._pattern = _alternatives(self._signs)
@@ -88,9 +94,9 @@ class Matcher:
         found: list[Found] = []
         for word in _WORD.finditer(text):
             for term in self._starts.get(word[0][:3], ()):
-                match = term.pattern.match(text, word.start())
-                if match is not None:
-                    found.append(Found(word.start(), match.end(), term.term, term.languages))
+                end = _end(term, text, word.start())
+                if end is not None:
+                    found.append(Found(word.start(), end, term.term, term.languages))
             if len(found) >= MOST_FOUND:
                 break
         return found
@@ -107,13 +113,35 @@ class Matcher:
         return found
 
 
+def _end(term: Term, text: str, start: int) -> int | None:
+    """Give where a term that begins here ends; None where it is none, or part of a longer word."""
+    match = term.pattern.match(text, start)
+    if match is None:
+        return None
+    end = match.end()
+    if term.is_stem:
+        most = end + STEM
+        while end < most and _is_letter(text, end):
+            end += 1
+    return None if _is_letter(text, end) else end
+
+
+def _is_letter(text: str, at: int) -> bool:
+    """Tell whether a letter of an alphabetic script stands there."""
+    letter = text[at : at + 1]
+    if letter.isascii():
+        return letter.isalpha()
+    return letter.isalpha() and _WORD.match(letter) is not None
+
+
 def _pattern(folded: str) -> str:
-    parts = [
-        re.escape(part[:-1]) + LETTER + "{0,4}" if part.endswith("*") else re.escape(part)
-        for part in folded.split()
+    parts = folded.removesuffix("*").split()
+    words = [
+        re.escape(part[:-1]) + rf"\w{{0,{STEM}}}" if part.endswith("*") else re.escape(part)
+        for part in parts
     ]
     ending = "" if folded.endswith("*") else "(?:e?s)?"
-    return r"[\s_-]{0,3}".join(parts) + ending + f"(?!{LETTER})"
+    return r"[\s_-]{0,3}".join(words) + ending
 
 
 def exact(phrase: str) -> str:
