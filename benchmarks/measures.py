@@ -99,7 +99,7 @@ def throughput(rig: Rig, report: Report, targets: dict[str, Target], effort: Eff
     cases = {"plain": Case(plain, connections=256), "tap": Case(tap, connections=256)}
     many = Throughput(rig, {**cases, "tap, 16 connections": Case(tap)}, effort)
     report.tables.append(many.table("JSON answers, 256 connections"))
-    core = ("direct", "plain", "tap not recording", "tap")
+    core = ("direct", "plain", "tap not recording", "tap", "tap --check")
     sse = Throughput(rig, {n: Case(targets[n], traffic.SSE) for n in core}, effort)
     report.tables.append(sse.table("SSE answers (3 events, then the result), 16 connections"))
 
@@ -108,6 +108,7 @@ def throughput(rig: Rig, report: Report, targets: dict[str, Target], effort: Eff
     report.goals += [
         Goal(what="recording, JSON: x plain", got=json.ratio("tap", "plain"), want=2.5),
         Goal(what="recording, SSE: x plain", got=sse.ratio("tap", "plain"), want=2.0),
+        Goal(what="judging too, JSON: x plain", got=json.ratio("tap --check", "plain"), want=1.8),
         Goal(what="recording, JSON: x the tap with recording off", got=off, want=0.8),
         Goal(
             what="throughput lost from 16 to 256 connections",
@@ -120,11 +121,16 @@ def throughput(rig: Rig, report: Report, targets: dict[str, Target], effort: Eff
     if "mitmdump" in targets:
         got = json.ratio("tap", "mitmdump")
         report.goals.append(Goal(what="recording, JSON: x mitmdump -w", got=got, want=20))
+        got = json.ratio("tap --check", "mitmdump")
+        report.goals.append(Goal(what="judging too, JSON: x mitmdump -w", got=got, want=12))
+    if "mcpsnoop" in targets:
+        got = json.ratio("tap --check", "mcpsnoop")
+        report.goals.append(Goal(what="judging too, JSON: x mcpsnoop", got=got, want=1.0))
 
 
 def latency(rig: Rig, report: Report, targets: dict[str, Target], effort: Effort) -> None:
     """Measure what a proxy adds to one request at a time."""
-    names = ["direct", "plain", "tap not recording", "tap"]
+    names = ["direct", "plain", "tap not recording", "tap", "tap --check"]
     seconds = effort.seconds * 0.7
     seen: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     for name in turns(names, effort.turns):
@@ -148,6 +154,15 @@ def latency(rig: Rig, report: Report, targets: dict[str, Target], effort: Effort
             what="recording, p50 added at 1 connection",
             got=got,
             want=0.25,
+            unit=" ms",
+            at_most=True,
+        )
+    )
+    report.goals.append(
+        Goal(
+            what="judging too, p50 added at 1 connection",
+            got=added("tap --check", "p50"),
+            want=0.35,
             unit=" ms",
             at_most=True,
         )

@@ -1,25 +1,28 @@
 """The measures without traffic: reading a capture, starting up.
 
-python -m benchmarks.offline bare|reader CAPTURE      prints records and seconds as JSON
+python -m benchmarks.offline WAY CAPTURE      prints records and seconds as JSON
 """
 
 from __future__ import annotations
 
 import gc
+import io
 import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from statistics import median
 
 import msgspec
+import orjson
 
 from benchmarks.measures import Effort
 from benchmarks.report import Goal, Report, Table
 from mcp_tap.capture.reader import open_capture
-from mcp_tap.cli.main import COLLECT
+from mcp_tap.cli.main import COLLECT, run
 
 
 class Envelope(msgspec.Struct):
@@ -49,7 +52,32 @@ def reader(path: Path) -> int:
     return sum(1 for _ in open_capture(str(path)))
 
 
-WAYS: dict[str, Callable[[Path], int]] = {"bare": bare, "reader": reader}
+def parsed(path: Path) -> int:
+    """Parse every line of a capture, and do nothing with it."""
+    count = 0
+    with path.open("rb") as file:
+        for line in file:
+            orjson.loads(line)
+            count += 1
+    return count
+
+
+def check(path: Path) -> int:
+    """Judge a capture by all rules, as `check` does."""
+    gc.set_threshold(*COLLECT)
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        code = run(["check", str(path), "-f", "json", "--fail-on", "never", "--no-config"])
+    if code != 0:
+        raise SystemExit(f"check ended with {code}")
+    return sum(1 for _ in path.open("rb"))
+
+
+WAYS: dict[str, Callable[[Path], int]] = {
+    "bare": bare,
+    "reader": reader,
+    "orjson": parsed,
+    "check": check,
+}
 
 
 def scan(report: Report, capture: Path, effort: Effort) -> None:
@@ -77,6 +105,8 @@ def scan(report: Report, capture: Path, effort: Effort) -> None:
     )
     got = median(a / b for a, b in zip(speed["reader"], speed["bare"], strict=True))
     report.goals.append(Goal(what="reading a capture: x a bare msgspec loop", got=got, want=0.7))
+    got = median(a / b for a, b in zip(speed["check"], speed["orjson"], strict=True))
+    report.goals.append(Goal(what="check: x a bare orjson.loads loop", got=got, want=0.25))
 
 
 def start_up(report: Report, effort: Effort) -> None:
