@@ -92,7 +92,20 @@ def _rows(ctx: TapContext, known: Commands, name: str) -> list[Row]:
         source = own.origins.get(param.name or "", "default")
         unset = "" if value else param.unset
         rows.append(Row(command=name, name=param.key, value=value, source=source, unset=unset))
-    return rows
+    return [*rows, *_tables(ctx, known, name)]
+
+
+def _tables(ctx: TapContext, known: Commands, name: str) -> list[Row]:
+    """List what the command's table holds beside options."""
+    file = ctx.files[0] if ctx.files else None
+    table = file.table.get(name, {}) if file else {}
+    if file is None or not isinstance(table, dict):
+        return []
+    return [
+        Row(command=name, name=key, value=msgspec.to_builtins(table[key]), source=file.where(name))
+        for key in known.tables(name)
+        if key in table
+    ]
 
 
 def _files(ctx: TapContext) -> list[tuple[Path, str]]:
@@ -120,6 +133,14 @@ def _words(row: Row) -> str:
             return row.unset or "-"
         case bool():
             return "yes" if row.value else "no"
+        case dict():
+            return safe(", ".join(f"{key} = {value}" for key, value in row.value.items()))
         case list() | tuple():
-            return safe(", ".join(str(v) for v in row.value))
+            return safe(", ".join(_entry(value) for value in row.value))
     return safe(str(row.value))
+
+
+def _entry(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(str(part) for part in value.values())
+    return str(value)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -101,3 +102,19 @@ def test_refused_value_is_told_here_too(monkeypatch, capsys):
 def test_unknown_command_is_answered_with_the_nearest(capsys):
     assert run(["config", "htpt"]) == 2
     assert "did you mean mcp-tap config http?" in capsys.readouterr().err
+
+
+def test_what_a_table_holds_beside_options_is_listed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mcp-tap.toml").write_text(
+        '[check.severity]\nTAP-003 = "note"\n'
+        '[[check.suppress]]\nrule = "TAP"\nreason = "known"\nuntil = 2026-12-31\n'
+    )
+    assert run(["config", "check"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^  severity +TAP-003 = note +\S+mcp-tap\.toml \[check\]$", out, re.MULTILINE)
+    assert re.search(r"^  suppress +TAP known 2026-12-31 ", out, re.MULTILINE)
+    assert run(["config", "check", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["settings"]}
+    assert rows["severity"]["value"] == {"TAP-003": "note"}
+    assert rows["suppress"]["value"][0]["until"] == "2026-12-31"

@@ -12,9 +12,6 @@ from tests.reports import HOSTILE, entry, failed_expect, hostile_entry, report, 
 SCHEMA = json.loads(
     (Path(__file__).parents[3] / "data" / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8")
 )
-# The schema's own slip: a bracket that ECMA's notation wants escaped.
-for part in ("run", "toolComponent"):
-    SCHEMA["definitions"][part]["properties"]["language"].pop("pattern")
 VALIDATOR = jsonschema_rs.Draft4Validator(SCHEMA, validate_formats=True)
 
 
