@@ -12,9 +12,15 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
-from mcp_tap.core.facts.flow import Band, Flow, band_of
+from mcp_tap.core.facts.flow import MODERN, Band, Flow, band_of
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.seen import Run
+from mcp_tap.core.facts.steady import (
+    head_of,
+    is_known_result,
+    is_plain_progress,
+    learn_result,
+)
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.linking.state import Live
 from mcp_tap.core.model import Call, Exchange
@@ -48,12 +54,15 @@ Sift: TypeAlias = Callable[[Finding, Call | Exchange | None], Finding | None]
 class Judge:
     """Judges one run."""
 
-    def __init__(self, sift: Sift | None = None) -> None:
+    def __init__(self, sift: Sift | None = None, *, steady: bool = True) -> None:
         """Begin with nothing seen.
 
         Args:
             sift: decides which findings count, as they are found; None: all do.
+            steady: spare steady rules the messages in which they would find nothing; what is found
+                is the same without, and takes longer.
         """
+        self._steady = steady
         self._sift = sift
         self._engine = Engine()
         self._run = Run()
@@ -86,9 +95,8 @@ class Judge:
         found = handler(live, record, value)
         if found:
             found = self._keep(live, found)
-        if type(record) is Closed and live is not None:
-            if live.flow is not None:
-                live.flow.release()
+        if type(record) is Closed and live is not None and live.flow is not None:
+            live.flow.release()
             live.flow = None
         return found
 
@@ -166,10 +174,12 @@ class Judge:
         flow.reply = record
         if record.sender == "tap":
             return _NOTHING
-        known = flow.seen.steady.knows_head(flow)
-        found = self._engine.judge(flow, None, (("head", None, flow),), known=known)
-        if self._engine.restless:
-            flow.steady = False
+        known = head_of(flow) if flow.known is not None else None
+        flow.reply_known = known
+        steps = (("head", None, flow),)
+        found = self._engine.judge(flow, None, steps, known=known is not None)
+        if found and self._engine.restless:
+            flow.known = None
         return found
 
     def _closed(self, live: Live | None, record: Closed, _: Any) -> list[Finding]:
@@ -179,7 +189,10 @@ class Judge:
         flow.closed = record
         found = _NOTHING
         if not live.exchange.from_tap:
-            found = self._engine.judge(flow, None, (("closed", None, flow),))
+            # Where a request has its response, no more than how it came can be wrong with its end.
+            plain = flow.request is not None and flow.responses > 0 and not flow.event_fields
+            known = plain and self._steady
+            found = self._engine.judge(flow, None, (("closed", None, flow),), known=known)
         flow.seen.closed(flow)
         return found
 
@@ -246,40 +259,49 @@ class Judge:
             self._sent(live, flow, message)
         else:
             self._received(live, flow, message)
+        return self._judge(live, flow, message)
+
+    def _judge(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
+        event = message.event
+        known = flow.band == MODERN and self._steady and self._knows(flow, message)
         steps = steps_of(live, flow, message)
-        known = self._knows(flow, message)
         found = self._engine.judge(flow, message, steps, known=known)
-        if flow.steady and not known:
+        if not known and flow.band == MODERN and self._steady:
             self._learn(flow, message)
-        if message.event in ("result", "error"):
+        if event in ("result", "error"):
             flow.responses += 1
             if flow.response is None:
                 flow.response = message
-        for event, _, subject in steps:
+        note = flow.seen.note
+        for name, _, subject in steps:
             if subject is message:
-                flow.seen.note(event, message)
-        if track is not None and track.first is None and message.event == "request":
+                note(name, message, known=known)
+        track = live.track
+        if track is not None and track.first is None and event == "request":
             track.first = message
         return found
 
     def _knows(self, flow: Flow, message: Message) -> bool:
         """Tell whether steady rules need not look at a message."""
-        if message is flow.request:
-            flow.steady = True
-            seen = flow.seen
-            return seen.steady.knows_request(message) and not seen.tools.watches(message)
-        if message.event == "result" and flow.response is None:
-            return flow.seen.steady.knows_result(message)
-        return False
+        event = message.event
+        if event == "request":
+            if message is not flow.sent:
+                return False
+            flow.known = self._run.steady.request(message)
+            return flow.known is not None
+        if flow.known is None:
+            return False
+        if event == "result":
+            return is_known_result(message)
+        return event == "server_notification" and is_plain_progress(message)
 
     def _learn(self, flow: Flow, message: Message) -> None:
         """Keep what steady rules need not look at again."""
-        if self._engine.restless:
-            flow.steady = False
-        elif message is flow.request:
-            flow.seen.steady.keep_request(message)
-        elif message.event == "result" and flow.response is None:
-            flow.seen.steady.keep_result(message)
+        if message is flow.sent:
+            if message.event == "request" and not self._engine.restless:
+                flow.known = self._run.steady.learn(message)
+        elif flow.known is not None and message.event == "result" and not self._engine.restless:
+            learn_result(message)
 
     def _sent(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn from a client's message which rules hold for its exchange."""

@@ -158,6 +158,7 @@ def content_not_object(answer: Answer) -> Hits:
     on="result",
     versions=(MODERN, "2025-11-25"),
     consequence=True,
+    steady=True,
 )
 def invalid_content_accepted(m: Message) -> Hits:
     """The server completes the operation with form data that breaks its own schema.

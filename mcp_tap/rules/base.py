@@ -87,10 +87,9 @@ class Rule(Struct, frozen=True, kw_only=True):
     """It looks at which rules fired on the request, and so runs after the others."""
     last_resort: bool
     """It runs only where no other rule said a word."""
-    steady: bool
-    """It looks only at what `core.facts.steady` compares: a request's head, method, target, `_meta`
-    and names of members; a response's head, status, type, `_meta` and names of members.  Where
-    it found nothing in one, it is not asked about the next that is equal in these."""
+    steady: tuple[Trigger, ...]
+    """Triggers for which it looks at nothing but what `core.facts.steady` compares: where it found
+    nothing in a message, it is not asked about the next that is equal."""
     judge: Callable[[Any], Hits]
     page: str
     """Its docstring."""
@@ -122,7 +121,7 @@ def rule(
     transports: tuple[Transport, ...] = ("http", "stdio"),
     consequence: bool = False,
     last_resort: bool = False,
-    steady: bool = False,
+    steady: bool | tuple[Trigger, ...] = False,
 ) -> Callable[[F], F]:
     """Register the function below as a rule; its name and docstring become the rule's.
 
@@ -137,12 +136,15 @@ def rule(
         transports: where it can be seen.
         consequence: it looks at what fired on the request.
         last_resort: it runs only where nothing else fired.
-        steady: it looks at nothing that differs from one ordinary message to the next.
+        steady: it looks at nothing that differs from one ordinary message to the next; for some
+            of its triggers only, where these are given.
     """
 
     def register(function: F) -> F:
         if identity in _REGISTER:
             raise ValueError(f"{identity} is registered twice")
+        triggers = (on,) if isinstance(on, str) else on
+        never = steady if isinstance(steady, tuple) else triggers if steady else ()
         _REGISTER[identity] = Rule(
             id=identity,
             name=function.__name__.replace("_", "-"),
@@ -150,12 +152,12 @@ def rule(
             level=level,
             blames=blames,
             spec=spec,
-            on=(on,) if isinstance(on, str) else on,
+            on=triggers,
             versions=versions,
             transports=transports,
             consequence=consequence,
             last_resort=last_resort,
-            steady=steady,
+            steady=never,
             judge=function,
             page=function.__doc__ or "",
         )

@@ -280,6 +280,7 @@ def form_mode_undeclared(ask: Ask) -> Hits:
     spec="specification/2026-07-28/client/elicitation#capabilities",
     on="request",
     versions=(MODERN, "2025-11-25"),
+    steady=True,
 )
 def capability_without_known_mode(m: Message) -> Hits:
     """The client declares elicitation with neither form nor url.

@@ -44,9 +44,8 @@ class Engine:
         self._tables: dict[tuple[bool, Band, bool], Table] = {}
         self._once: Bounded[Any, Rule] = Bounded(MOST_ONCE, float("inf"))
         self._raised: set[str] = set()
-        self._steady = frozenset(rule.id for rule in self._rules if rule.steady)
         self.restless = False
-        """A steady rule fired on the subject judged last."""
+        """A steady rule fired on the subject judged last, and would again on an equal one."""
 
     def judge(
         self, flow: Flow, message: Message | None, steps: Iterable[Step], *, known: bool = False
@@ -64,7 +63,8 @@ class Engine:
         """
         table = self._tables.get((flow.http, flow.band, known)) or self._table(flow, known=known)
         found: list[Found] = []
-        late: list[tuple[Plan, Any]] = []
+        late: list[tuple[Plan, Any]] | None = None
+        self.restless = False
         for event, word, subject in steps:
             plans = table.get(event)
             if plans is None:
@@ -78,13 +78,12 @@ class Engine:
                 except Exception as error:  # noqa: BLE001 (a top door: a rule of ours failed)
                     self._failed(found, rule, error)
             if plan[1] or plan[2]:
-                late.append((plan, subject))
-        if late:
+                late = [*(late or ()), (plan, subject)]
+        if late is not None:
             self._late(found, late, message)
-        self.restless = False
         if not found:
             return []
-        self.restless = any(rule.id in self._steady for rule, _ in found)
+        self.restless = any(rule.steady and not _is_said_once(hit, rule) for rule, hit in found)
         return self._findings(flow, message, found)
 
     def _late(
@@ -112,11 +111,9 @@ class Engine:
         applying = [
             rule
             for rule in self._rules
-            if transport in rule.transports
-            and flow.band in rule.versions
-            and not (known and rule.steady)
+            if transport in rule.transports and flow.band in rule.versions
         ]
-        table = self._tables[flow.http, flow.band, known] = _build(applying)
+        table = self._tables[flow.http, flow.band, known] = _build(applying, known=known)
         return table
 
     def _failed(self, found: list[Found], rule: Rule, error: Exception) -> None:
@@ -173,10 +170,12 @@ class Engine:
         )
 
 
-def _build(rules: Sequence[Rule]) -> Table:
+def _build(rules: Sequence[Rule], *, known: bool) -> Table:
     words: dict[str, dict[str | None, list[Rule]]] = {}
     for rule in rules:
         for trigger in rule.on:
+            if known and trigger in rule.steady:
+                continue
             event, _, word = trigger.partition(" ")
             words.setdefault(event, {None: []}).setdefault(word or None, []).append(rule)
     return {
@@ -205,6 +204,11 @@ def _gather(found: list[Found], rule: Rule, hits: Hits) -> None:
         if count >= MOST_HITS:
             return
         found.append((rule, hit))
+
+
+def _is_said_once(hit: Hit, rule: Rule) -> bool:
+    """Tell whether an equal message of the same client would add nothing to a finding."""
+    return hit.once == "client" and (hit.severity or rule.severity) == "note"
 
 
 def _order(pair: Found) -> tuple[str, str]:

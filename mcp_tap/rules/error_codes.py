@@ -297,6 +297,7 @@ def _versions(m: Message, request: Message, data: dict[str, Any]) -> Iterator[Hi
     spec="specification/2026-07-28/basic#_meta",
     on=("result", "error"),
     consequence=True,
+    steady=True,
 )
 def malformed_request_accepted(m: Message) -> Hits:
     """A server serves a request that lacks required members of `_meta`.

@@ -36,6 +36,7 @@ _ELSEWHERE: Final = frozenset({401, 403, 404, 405, 407, 408, 413, 415, 429})
     on=("after", "error", "closed"),
     transports=("http",),
     consequence=True,
+    steady=("closed",),
 )
 def header_violation_not_rejected(m: Message | Flow) -> Hits:
     """A server does not refuse wrong headers with 400 and -32020, or refuses right ones with it.

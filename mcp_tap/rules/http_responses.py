@@ -124,6 +124,7 @@ def _of_body(f: Flow, what: str, status: int) -> Hits:
     spec=f"{_PAGE}#receiving-messages",
     on="closed",
     transports=("http",),
+    steady=True,
 )
 def stream_ended_without_response(f: Flow) -> Hits:
     """The event stream of a request ends, and no response was in it.
@@ -153,6 +154,7 @@ def stream_ended_without_response(f: Flow) -> Hits:
     spec=f"{_PAGE}#receiving-messages",
     on=("result", "error", "server_request", "server_notification", "malformed"),
     versions=ALL,
+    steady=True,
 )
 def message_after_final_response(m: Message) -> Hits:
     """A server goes on sending after the response that ends a request.
@@ -191,6 +193,7 @@ def _late(m: Message) -> Hits:
     on="head",
     versions=ALL,
     transports=("http",),
+    steady=True,
 )
 def foreign_origin_accepted(f: Flow) -> Hits:
     """A server on this machine takes a request that a foreign web site made a browser send.

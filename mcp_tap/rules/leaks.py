@@ -126,6 +126,7 @@ def secret_in_log_message(m: Message) -> Hits:
     on=("request", "notification", "client_response"),
     versions=ALL,
     transports=("http",),
+    steady=True,
 )
 def bearer_token_in_query(m: Message) -> Hits:
     """An access token is sent in the query string of the MCP endpoint.

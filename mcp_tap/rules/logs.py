@@ -97,6 +97,7 @@ def _wanted(m: Message) -> list[str]:
     blames="sender",
     spec="specification/2026-07-28/server/utilities/logging#log-levels",
     on=("request", "server_notification notifications/message", "result"),
+    steady=("request", "result"),
 )
 def log_level_invalid(m: Message) -> Hits:
     """A log level is none of the eight names there are.

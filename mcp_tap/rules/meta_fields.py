@@ -35,6 +35,7 @@ _MOST_ENTRIES: Final = 1000
     blames="client",
     spec="specification/2026-07-28/basic#_meta",
     on="request",
+    steady=True,
 )
 def missing_protocol_version(m: Message) -> Hits:
     """A request does not declare its revision in `_meta`.
@@ -69,6 +70,7 @@ def missing_protocol_version(m: Message) -> Hits:
     blames="client",
     spec="specification/2026-07-28/basic#_meta",
     on="request",
+    steady=True,
 )
 def missing_client_capabilities(m: Message) -> Hits:
     """A request does not declare the client's capabilities in `_meta`.
@@ -93,6 +95,7 @@ def missing_client_capabilities(m: Message) -> Hits:
     blames="client",
     spec="specification/2026-07-28/client/elicitation#capabilities",
     on="request",
+    steady=True,
 )
 def malformed_client_capabilities(m: Message) -> Hits:
     """A capability is declared with something that is not an object.
@@ -136,6 +139,7 @@ def _capability(steps: tuple[str, ...]) -> Hit:
     blames="client",
     spec="specification/2026-07-28/basic#_meta",
     on=("request", "error"),
+    steady=True,
 )
 def missing_client_info(m: Message) -> Hits:
     """A client does not say what software it is.
@@ -174,6 +178,7 @@ def _refused(m: Message) -> Hit | None:
     blames="sender",
     spec="specification/2026-07-28/schema#implementation",
     on=("request", "result"),
+    steady=True,
 )
 def malformed_implementation_info(m: Message) -> Hits:
     """A peer introduces itself without a name or a version.
@@ -207,6 +212,7 @@ def malformed_implementation_info(m: Message) -> Hits:
     blames="server",
     spec="specification/2026-07-28/basic#_meta",
     on="result",
+    steady=True,
 )
 def missing_server_info(m: Message) -> Hits:
     """A server does not say what software it is.

@@ -77,6 +77,7 @@ _NOT_OURS: Final = frozenset(
         "server_notification",
     ),
     versions=(MODERN, "2025-11-25"),
+    steady=("request", "server_notification"),
 )
 def invalid_meta_or_extension_key(m: Message) -> Hits:
     """A key in `_meta`, or the name of an extension, does not follow the grammar.

@@ -132,6 +132,7 @@ def request_state_wrong_type(m: Message) -> Hits:
     blames="server",
     spec="specification/2026-07-28/basic#resulttype",
     on=(*_RESULTS, "retrying"),
+    steady=True,
 )
 def input_required_without_result_type(m: Message) -> Hits:
     """A result asks for input but does not say that it does.
@@ -182,6 +183,7 @@ def _retries_untyped(m: Message) -> Hits:
     blames="server",
     spec=f"{_MRTR}#inputrequiredresult",
     on=_RESULTS,
+    steady=True,
 )
 def complete_result_with_mrtr_fields(m: Message) -> Hits:
     """A complete result carries `inputRequests` or `requestState`, which clients ignore.

@@ -108,6 +108,7 @@ def removed_notification_in_modern_traffic(m: Message) -> Hits:
         "result server/discover",
         "malformed",
     ),
+    steady=("request",),
 )
 def deprecated_feature_used(subject: Message | Ask) -> Hits:
     """Modern traffic relies on a deprecated feature.

@@ -59,6 +59,7 @@ def json_fault(record: Payload) -> str | None:
     on=("malformed", "closed"),
     versions=(*ALL, "ambiguous"),
     transports=("http",),
+    steady=True,
 )
 def unparseable_message(m: Message | Flow) -> Hits:
     """A message is not JSON in UTF-8.
@@ -104,6 +105,7 @@ def _is_other(event: str | None) -> bool:
     spec="specification/2026-07-28/basic#requests",
     on="message",
     versions=(*ALL, "ambiguous"),
+    steady=True,
 )
 def malformed_envelope(m: Message) -> Hits:
     """A message is neither a request, nor a notification, nor a response of JSON-RPC 2.0.
@@ -198,6 +200,7 @@ def _kind(value: Any) -> str:
     spec="specification/2026-07-28/basic#requests",
     on=("request", "server_request"),
     versions=(*ALL, "ambiguous"),
+    steady=True,
 )
 def bad_request_id(m: Message) -> Hits:
     """The id of a request is null, a fraction, a boolean, an array or an object.
@@ -221,6 +224,7 @@ def bad_request_id(m: Message) -> Hits:
     spec="specification/2026-07-28/basic#notifications",
     on=("request", "server_request"),
     versions=(*ALL, "ambiguous"),
+    steady=True,
 )
 def notification_with_id(m: Message) -> Hits:
     """A notification carries an id.

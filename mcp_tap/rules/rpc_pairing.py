@@ -49,6 +49,7 @@ def id_reused_while_pending(m: Message) -> Hits:
     spec="specification/2026-07-28/basic#result-responses",
     on=("result", "error"),
     versions=(*ALL, "ambiguous"),
+    steady=True,
 )
 def response_does_not_match_request(m: Message) -> Hits:
     """A response carries an id no request waits for, or a request is answered twice.

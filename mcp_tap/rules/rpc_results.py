@@ -24,6 +24,7 @@ _NO_TYPES = frozenset({TASKS_EXTENSION, "io.modelcontextprotocol/ui"})
     blames="server",
     spec="specification/2026-07-28/basic#result-responses",
     on="result",
+    steady=True,
 )
 def missing_result_type(m: Message) -> Hits:
     """A result does not say its type.
@@ -50,6 +51,7 @@ def missing_result_type(m: Message) -> Hits:
     blames="server",
     spec="specification/2026-07-28/basic#resulttype",
     on="result",
+    steady=True,
 )
 def unknown_result_type(m: Message) -> Hits:
     """A result says it is of a type its client cannot know.

@@ -53,6 +53,7 @@ def _listens(m: Message) -> bool:
     blames="server",
     spec="specification/2026-07-28/basic/patterns/subscriptions#acknowledgment",
     on=("server_notification", f"result {LISTEN}"),
+    steady=("server_notification",),
 )
 def subscription_not_acknowledged_first(m: Message) -> Hits:
     """The first message of a subscription is not its acknowledgement.
@@ -89,6 +90,7 @@ def subscription_not_acknowledged_first(m: Message) -> Hits:
     blames="server",
     spec="specification/2026-07-28/basic/patterns/subscriptions#receiving-notifications",
     on="server_notification",
+    steady=("server_notification",),
 )
 def subscription_id_missing_or_wrong(m: Message) -> Hits:
     """A notification of a subscription does not carry its id, or carries another one.
@@ -253,6 +255,7 @@ def change_notification_outside_subscription(m: Message) -> Hits:
     blames="server",
     spec="specification/2026-07-28/basic/transports/streamable-http#receiving-messages",
     on=(f"server_notification {NOTE_PROGRESS}", f"server_notification {NOTE_LOG}"),
+    steady=(f"server_notification {NOTE_PROGRESS}",),
 )
 def request_scoped_notification_on_subscription(m: Message) -> Hits:
     """Progress or a log message is delivered on a subscription.

@@ -41,6 +41,7 @@ def state_of(m: Message) -> tuple[dict[str, Any], str]:
     blames="server",
     spec="seps/2663-tasks-extension#capability-negotiation",
     on="result",
+    steady=True,
 )
 def task_for_undeclared_client(m: Message) -> Hits:
     """A task, or data of one, is given to a client that did not declare the extension.
@@ -82,6 +83,7 @@ def task_for_undeclared_client(m: Message) -> Hits:
     blames="server",
     spec="seps/2663-tasks-extension#polymorphic-results",
     on="result",
+    steady=True,
 )
 def task_result_type_misused(m: Message) -> Hits:
     """`resultType` is `task` where no task is made.

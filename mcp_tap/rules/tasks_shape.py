@@ -31,6 +31,7 @@ _TIME: Final = re.compile(
     blames="server",
     spec="seps/2663-tasks-extension#tasks",
     on=("result tools/call", *STATES),
+    steady=("result tools/call",),
 )
 def task_shape_invalid(m: Message) -> Hits:
     """A task lacks what it must have, or is written as in the older, experimental design.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.spec import CLIENT_CAPABILITIES, REVISIONS, STATELESS_SINCE
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.facts.retry import Retry
     from mcp_tap.core.facts.seen import Seen
+    from mcp_tap.core.facts.steady import Known, Reply
     from mcp_tap.core.model import Call, Exchange, Round
     from mcp_tap.core.records import Closed, Headers, HttpRequest, HttpResponse
 
@@ -42,91 +45,60 @@ _BANDS: Final[dict[str, Band]] = {
 }
 
 
-class Flow:
+class Flow(Struct, eq=False):
     """One exchange, and what it takes to judge its messages."""
 
-    __slots__ = (
-        "_fields",
-        "_reply_fields",
-        "answers",
-        "asks",
-        "band",
-        "call",
-        "closed",
-        "credential",
-        "event_fields",
-        "exchange",
-        "head",
-        "http",
-        "is_endpoint",
-        "memo",
-        "principal",
-        "reply",
-        "request",
-        "response",
-        "responses",
-        "retry",
-        "round",
-        "seen",
-        "sent",
-        "steady",
-        "upstream",
-    )
-
-    def __init__(self, exchange: Exchange, seen: Seen, *, http: bool, upstream: str) -> None:
-        """Begin one.
-
-        Args:
-            exchange: as the correlator knows it.
-            seen: what its client has shown so far.
-            http: it passed over HTTP, not over stdio.
-            upstream: URL of the server, or its command line.
-        """
-        self.exchange = exchange
-        self.seen = seen
-        self.http = http
-        self.upstream = upstream
-        self.call: Call | None = None
-        """The call it belongs to, where it belongs to one."""
-        self.round: Round | None = None
-        """The round it is, where it is one."""
-        self.credential: str | None = None
-        """Tag of its Authorization value."""
-        self.principal: str | None = None
-        """Tag of the person or service its JWT or Basic credential names."""
-        self.is_endpoint = True
-        """It went to the MCP endpoint, not to another path of its origin."""
-        self.head: HttpRequest | None = None
-        """Head of the request; None on stdio."""
-        self.reply: HttpResponse | None = None
-        """Head of the response, once it has come."""
-        self.sent: Message | None = None
-        """The client's message, whatever it is."""
-        self.request: Message | None = None
-        """The client's message, where it is a JSON-RPC request."""
-        self.response: Message | None = None
-        """The first response to the request."""
-        self.retry: Retry | None = None
-        """The client's message as the answer to a round, where it is linked to one."""
-        self.closed: Closed | None = None
-        """How it ended, once it has; None on stdio."""
-        self.steady = False
-        """So far it looks as one in which steady rules found nothing."""
-        self.event_fields = False
-        """Events gave an id, or a time to reconnect."""
-        self.responses = 0
-        """Responses that have come in it."""
-        self.band: Band = "ambiguous"
-        """The rules that hold for it."""
-        self.answers: tuple[Answer, ...] = ()
-        """Answers given for its request that no further ask has followed: those a retry carries,
-        or those to pushed asks.  The first hundred."""
-        self.asks = False
-        """Something in it asks, so an answer may come when it is long over."""
-        self.memo: dict[str, Any] = {}
-        """For rules and memory: what they worked out for this exchange alone, by their own name."""
-        self._fields: dict[str, list[str]] | None = None
-        self._reply_fields: dict[str, list[str]] | None = None
+    exchange: Exchange
+    """As the correlator knows it."""
+    seen: Seen
+    """What its client has shown so far."""
+    http: bool
+    """It passed over HTTP, not over stdio."""
+    upstream: str
+    """URL of the server, or its command line."""
+    call: Call | None = None
+    """The call it belongs to, where it belongs to one."""
+    round: Round | None = None
+    """The round it is, where it is one."""
+    credential: str | None = None
+    """Tag of its Authorization value."""
+    principal: str | None = None
+    """Tag of the person or service its JWT or Basic credential names."""
+    is_endpoint: bool = True
+    """It went to the MCP endpoint, not to another path of its origin."""
+    head: HttpRequest | None = None
+    """Head of the request; None on stdio."""
+    reply: HttpResponse | None = None
+    """Head of the response, once it has come."""
+    sent: Message | None = None
+    """The client's message, whatever it is."""
+    request: Message | None = None
+    """The client's message, where it is a JSON-RPC request."""
+    response: Message | None = None
+    """The first response to the request."""
+    retry: Retry | None = None
+    """The client's message as the answer to a round, where it is linked to one."""
+    closed: Closed | None = None
+    """How it ended, once it has; None on stdio."""
+    known: Known | None = None
+    """What its request is equal to, as far as steady rules look at it."""
+    reply_known: Reply | None = None
+    """The same of the head of the response."""
+    event_fields: bool = False
+    """Events without data gave an id, or a time to reconnect."""
+    responses: int = 0
+    """Responses that have come in it."""
+    band: Band = "ambiguous"
+    """The rules that hold for it."""
+    answers: tuple[Answer, ...] = ()
+    """Answers given for its request that no further ask has followed: those a retry carries,
+    or those to pushed asks.  The first hundred."""
+    asks: bool = False
+    """Something in it asks, so an answer may come when it is long over."""
+    memo: dict[str, Any] = {}
+    """For rules and memory: what they worked out for this exchange alone, by their own name."""
+    _fields: dict[str, list[str]] | None = None
+    _reply_fields: dict[str, list[str]] | None = None
 
     def release(self) -> None:
         """Let go of its messages, which name it as it names them; asks still need theirs."""

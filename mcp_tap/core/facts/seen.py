@@ -53,11 +53,15 @@ Table: TypeAlias = dict[str, dict[str | None, tuple[tuple[bool, str], ...]]]
 """Event -> method -> which topics of the run (True) or the client (False) want to know."""
 
 
-def _table() -> Table:
+def _table(transport: str, *, known: bool) -> Table:
     table: Table = {}
     for of_run, topics in ((False, _OF_A_CLIENT), (True, _OF_A_RUN)):
         for name, topic in topics.items():
+            if transport not in topic.over:
+                continue
             for wanted in topic.wants:
+                if known and wanted in topic.steady:
+                    continue
                 event, _, method = wanted.partition(" ")
                 methods = table.setdefault(event, {None: ()})
                 methods[method or None] = (*methods.get(method or None, ()), (of_run, name))
@@ -68,18 +72,23 @@ def _table() -> Table:
     return table
 
 
-_WANTED: Final = _table()
+_WANTED: Final = {
+    (http, known): _table("http" if http else "stdio", known=known)
+    for http in (True, False)
+    for known in (True, False)
+}
 
 
 class Run:
     """Memory all clients of a run share."""
 
-    __slots__ = ("band", "clients", "count", "links", "states", "whole")
+    __slots__ = ("band", "clients", "count", "links", "states", "steady", "whole")
 
     def __init__(self) -> None:
         """Begin with nothing seen."""
         self.states = States()
         self.links = Links()
+        self.steady = Steady()
         self.band: Band = "ambiguous"
         """Of its newest request, whoever sent that."""
         self.count = 0
@@ -100,7 +109,7 @@ class Run:
 class Seen:
     """Memory of one client, session or process."""
 
-    __slots__ = (*_OF_A_CLIENT, "band", "number", "run", "steady")
+    __slots__ = (*_OF_A_CLIENT, "band", "number", "run")
 
     pending: Pending
     lost: Lost
@@ -118,7 +127,6 @@ class Seen:
     def __init__(self, run: Run, number: int) -> None:
         """Begin with nothing seen."""
         self.run = run
-        self.steady = Steady()
         self.number = number
         """Tells clients of one run apart."""
         self.band: Band = "ambiguous"
@@ -126,9 +134,9 @@ class Seen:
         for name, topic in _OF_A_CLIENT.items():
             setattr(self, name, topic())
 
-    def note(self, event: str, message: Message) -> None:
-        """Tell whoever wants to know of a message."""
-        methods = _WANTED.get(event)
+    def note(self, event: str, message: Message, *, known: bool = False) -> None:
+        """Tell whoever wants to know of a message; `known`: it is equal to one before."""
+        methods = _WANTED[message.flow.http, known].get(event)
         if methods is None:
             return
         for of_run, name in methods.get(message.method) or methods[None]:
@@ -136,7 +144,5 @@ class Seen:
 
     def closed(self, flow: Flow) -> None:
         """Tell whoever wants to know that an exchange is over."""
-        methods = _WANTED.get("closed")
-        if methods is not None:
-            for of_run, name in methods[None]:
-                getattr(self.run if of_run else self, name).closed(flow)
+        for of_run, name in _WANTED[flow.http, False]["closed"][None]:
+            getattr(self.run if of_run else self, name).closed(flow)

@@ -1,139 +1,280 @@
-"""What of a client's traffic repeats, so that rules that look at no more need not look again.
+"""What of a run's traffic repeats, so that rules that look at no more need not look again.
 
 Most requests of a client differ in their arguments and ids alone: head, method, target, `_meta` and
-the names of their members are those of the one before.  A *steady* rule looks at nothing else (and
-at no memory), so where it found nothing in the one, it finds nothing in the next.  Responses
-likewise, once their request was such a one: head, status, type, `_meta` and names of members.
+the names of their parameters are those of the one before.  A *steady* rule looks at nothing else,
+so where it found nothing in the one, it finds nothing in the next.  Responses likewise, once their
+request was such a one.  What exactly two messages have to share is said at `Steady`; what they may
+differ in, no steady rule may look at.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_tap.core.spec import NAME_PARAM
+from mcp_tap.core.facts.annotations import PREFIX
+from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.facts.message import NONE
+from mcp_tap.core.spec import INITIALIZE, LISTEN, NAME_PARAM, NOTE_PROGRESS
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.flow import Flow
     from mcp_tap.core.facts.message import Message
-    from mcp_tap.core.records import Headers
+    from mcp_tap.core.records import Headers, HttpResponse
 
-MOST: Final = 256
-"""Methods and targets remembered of one client."""
+MOST: Final = 512
+"""Requests remembered of a run."""
+MOST_REPLIES: Final = 8
+"""Heads remembered of the responses to one of them, and results of one head."""
+MOST_NAMES: Final = 16
+"""Parameters of a request, and members of a result, that is remembered."""
+LARGEST: Final = 16 << 10
+"""Bytes of a head, and of the messages of an exchange, that is remembered."""
 VOLATILE: Final = frozenset({"content-length", "date", "age", "traceparent", "x-request-id"})
 """Fields no steady rule looks at, which are other ones each time."""
 _PROGRESS: Final = "progressToken"
 """A member of `_meta` no steady rule looks at, for the same reason."""
+_RARE: Final = frozenset({"inputRequests", "inputResponses", "requestState", "task"})
+"""Messages with these members are looked at in full, each time."""
+_OTHERS: Final = frozenset({INITIALIZE, LISTEN})
+"""Requests that are looked at in full, each time."""
+_REPORT: Final = frozenset({_PROGRESS, "progress", "total", "message"})
+_SCALARS: Final = frozenset({str, int, float})
+
+
+class Known:
+    """A request in which steady rules found nothing."""
+
+    __slots__ = ("fields", "meta", "path", "replies", "version")
+
+    def __init__(self, message: Message) -> None:
+        """Remember one."""
+        flow = message.flow
+        head = flow.head
+        self.path = None if head is None else head.path
+        self.fields = None if head is None else Fields(head.headers)
+        self.version = flow.exchange.version
+        self.meta = _plain(message.meta)
+        self.replies: dict[Any, Reply] = {}
+        """Heads of responses to such a request, by status and media type."""
+
+
+class Reply:
+    """Head of a response in which steady rules found nothing."""
+
+    __slots__ = ("fields", "results")
+
+    def __init__(self, head: HttpResponse | None) -> None:
+        """Remember one; None on stdio."""
+        self.fields = None if head is None else Fields(head.headers)
+        self.results: dict[tuple[str, ...], dict[str, Any]] = {}
+        """`_meta` of a result that came under it, by the names of its members."""
+
+
+class Fields:
+    """The fields of a head, but for the values of those that are other ones each time."""
+
+    __slots__ = ("_all", "_holes")
+
+    def __init__(self, headers: Headers) -> None:
+        """Remember these."""
+        self._all = headers
+        self._holes = tuple(i for i, (name, _) in enumerate(headers) if name.lower() in VOLATILE)
+
+    def same(self, headers: Headers) -> bool:
+        """Tell whether other fields are these."""
+        known = self._all
+        if headers == known:
+            return True
+        if len(headers) != len(known):
+            return False
+        filled = list(headers)
+        for at in self._holes:
+            if filled[at][0] != known[at][0]:
+                return False
+            filled[at] = known[at]
+        return filled == known
 
 
 class Steady:
-    """The newest request and response without a steady finding, for each method and target."""
+    """The requests and responses of a run that steady rules need not be asked about again.
 
-    __slots__ = ("_replies", "_requests")
+    Only requests of 2026-07-28 are, which are the first message of their exchange; over HTTP those
+    sent with POST.  Two are equal that have client, method, target, path, header fields, `_meta`
+    and names of parameters in common, where `jsonrpc` is "2.0", `params` an object, the id a string
+    or an integer, nothing is a retry, and no argument is repeated in a header, or has to be by what
+    the client was shown of the tool.  (Within `_meta`, 1, 1.0 and true count as equal.)
+
+    Heads of responses are equal that belong to equal requests, come before any message, and have
+    status and header fields in common.  Results are equal under such a head that have `_meta` and
+    names of members in common, where they are the first response, have the id of the request and
+    the `resultType` `complete`, are no failure of a tool, and no event had an id or a time to
+    reconnect.
+    """
+
+    __slots__ = ("_requests",)
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._requests: dict[Any, tuple[Any, ...]] = {}
-        self._replies: dict[Any, tuple[Any, ...]] = {}
+        self._requests: dict[tuple[Any, ...], Known] = {}
 
-    def knows_request(self, message: Message) -> bool:
-        """Tell whether a request looks as one did in which steady rules found nothing."""
-        known = self._requests.get(_key(message))
-        if known is None:
-            return False
+    def request(self, message: Message) -> Known | None:
+        """Find the request that is equal to this one."""
+        params = message.params
+        if len(params) > MOST_NAMES:
+            return None
         flow = message.flow
-        path, headers, band, members, meta = known
+        key = _key(flow, message, params)
+        known = self._requests.get(key) if key is not None else None
+        if known is None or flow.exchange.version != known.version or not _is_plain(message):
+            return None
         head = flow.head
         if head is None:
-            same = headers is None
-        else:
-            same = head.path == path and headers is not None and _same(head.headers, headers)
-        return (
-            same
-            and flow.band == band
-            and tuple(message.params) == members
-            and _plain(message.meta) == meta
-        )
+            if flow.http:
+                return None
+        elif head.path != known.path or head.method != "POST" or known.fields is None:
+            return None
+        if head is not None and known.fields is not None and not known.fields.same(head.headers):
+            return None
+        return known if _plain(message.meta) == known.meta else None
 
-    def keep_request(self, message: Message) -> None:
-        """Remember a request in which steady rules found nothing."""
-        flow = message.flow
+    def learn(self, message: Message) -> Known | None:
+        """Remember a request in which no steady rule found anything; None where it cannot be."""
+        flow, params = message.flow, message.params
         head = flow.head
-        self._put(
-            self._requests,
-            _key(message),
-            (
-                None if head is None else head.path,
-                None if head is None else head.headers,
-                flow.band,
-                tuple(message.params),
-                _plain(message.meta),
-            ),
-        )
+        if len(params) > MOST_NAMES or not _RARE.isdisjoint(params) or not _is_plain(message):
+            return None
+        if flow.exchange.size > LARGEST or (head is None and flow.http):
+            return None
+        if head is not None and (head.method != "POST" or not _is_usual(head.headers)):
+            return None
+        key = _key(flow, message, params)
+        if key is None:
+            return None
+        self._requests.pop(key, None)
+        if len(self._requests) >= MOST:
+            del self._requests[next(iter(self._requests))]
+        known = self._requests[key] = Known(message)
+        return known
 
-    def knows_head(self, flow: Flow) -> bool:
-        """Tell whether the head of a response looks as one did that belonged to such a request."""
-        if not flow.steady or flow.request is None or flow.reply is None:
-            return False
-        known = self._replies.get(_key(flow.request))
-        if known is None:
-            return False
-        return known[0] == flow.reply.status and _same(flow.reply.headers, known[1])
 
-    def knows_result(self, message: Message) -> bool:
-        """Tell whether a result looks as one did in which steady rules found nothing."""
-        flow = message.flow
-        result = message.result
-        if result is None or not (self.knows_head(flow) if flow.http else flow.steady):
-            return False
-        known = self._replies.get(_key(message.request)) if message.request is not None else None
-        if known is None:
-            return False
-        return (result.get("resultType"), tuple(result), message.meta) == known[2:]
+def head_of(flow: Flow) -> Reply | None:
+    """Find the head that is equal to that of a response."""
+    known, reply, exchange = flow.known, flow.reply, flow.exchange
+    if known is None or reply is None or flow.responses or exchange.messages:
+        return None
+    found = known.replies.get((reply.status, exchange.content_type))
+    if found is None or found.fields is None or not found.fields.same(reply.headers):
+        return None
+    return found
 
-    def keep_result(self, message: Message) -> None:
-        """Remember a result in which steady rules found nothing."""
-        flow, result = message.flow, message.result
-        if message.request is None or result is None:
+
+def is_known_result(message: Message) -> bool:
+    """Tell whether a result is equal to one in which steady rules found nothing."""
+    flow, result = message.flow, message.result
+    known = flow.known
+    if known is None or result is None or len(result) > MOST_NAMES:
+        return False
+    reply = flow.reply_known if flow.http else known.replies.get(None)
+    if reply is None or reply.results.get(tuple(result)) != message.meta:
+        return False
+    return _is_plain_result(message, flow, result)
+
+
+def learn_result(message: Message) -> None:
+    """Remember a result in which no steady rule found anything."""
+    flow, result = message.flow, message.result
+    known = flow.known
+    if known is None or result is None or len(result) > MOST_NAMES:
+        return
+    if not _RARE.isdisjoint(result) or not _is_plain_result(message, flow, result):
+        return
+    if flow.http and flow.reply is None:
+        return
+    reply = flow.reply_known if flow.http else known.replies.get(None)
+    if reply is None:
+        head = flow.reply
+        if head is not None and not _is_usual(head.headers):
             return
-        reply = flow.reply
-        self._put(
-            self._replies,
-            _key(message.request),
-            (
-                None if reply is None else reply.status,
-                None if reply is None else reply.headers,
-                result.get("resultType"),
-                tuple(result),
-                message.meta,
-            ),
-        )
-
-    @staticmethod
-    def _put(where: dict[Any, tuple[Any, ...]], key: Any, value: tuple[Any, ...]) -> None:
-        if len(where) >= MOST and key not in where:
-            where.clear()
-        where[key] = value
+        if len(known.replies) >= MOST_REPLIES:
+            known.replies.clear()
+        key = None if head is None else (head.status, flow.exchange.content_type)
+        reply = known.replies[key] = Reply(head)
+    if flow.exchange.size <= LARGEST or message.meta is NONE:
+        if len(reply.results) >= MOST_REPLIES:
+            reply.results.clear()
+        reply.results[tuple(result)] = message.meta
 
 
-def _key(message: Message) -> Any:
-    name = message.params.get(NAME_PARAM.get(message.method or "", ""))
-    return message.method, name if type(name) is str else None
+def is_plain_progress(message: Message) -> bool:
+    """Tell whether a notification is mere progress of a request steady rules found nothing in.
+
+    It comes before the response, has no `_meta`, no member but those the specification names, none
+    of which is an object or array, and no event had an id or a time to reconnect.
+    """
+    flow, params = message.flow, message.params
+    return (
+        message.method == NOTE_PROGRESS
+        and flow.known is not None
+        and not flow.responses
+        and params.keys() <= _REPORT
+        and _SCALARS.issuperset(map(type, params.values()))
+        and params is not NONE
+        and message.value.get("jsonrpc") == "2.0"
+        and not flow.event_fields
+    )
+
+
+def _key(flow: Flow, message: Message, params: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Say what a request is looked up by; None where it lacks the target it must have."""
+    method = message.method or ""
+    member = NAME_PARAM.get(method)
+    if member is None:
+        return (flow.seen.number, method, *params)
+    name = params.get(member)
+    return (flow.seen.number, method, name, *params) if type(name) is str else None
+
+
+def _is_plain(message: Message) -> bool:
+    """Tell whether what steady rules look at beside what is compared is as it should be."""
+    kind = type(message.id)
+    flow = message.flow
+    return (
+        (kind is int or kind is str)
+        and flow.band == MODERN
+        and message.value.get("jsonrpc") == "2.0"
+        and message.params is not NONE
+        and message.method not in _OTHERS
+        and not (flow.seen.tools.annotated and flow.seen.tools.watches(message))
+    )
+
+
+def _is_plain_result(message: Message, flow: Flow, result: dict[str, Any]) -> bool:
+    request, value = message.request, message.value
+    return (
+        request is not None
+        and message.id == request.id
+        and type(message.id) is type(request.id)
+        and not flow.responses
+        and not flow.answers
+        and flow.band == MODERN
+        and result.get("resultType") == "complete"
+        and result.get("isError") is not True
+        and len(value) == 3
+        and value.get("jsonrpc") == "2.0"
+        and not flow.event_fields
+    )
 
 
 def _plain(meta: dict[str, Any]) -> dict[str, Any]:
     if _PROGRESS not in meta:
         return meta
-    return {key: value for key, value in meta.items() if key != _PROGRESS}
+    rest = meta.copy()
+    del rest[_PROGRESS]
+    return rest
 
 
-def _same(one: Headers, other: Headers) -> bool:
-    if one is other:
-        return True
-    if len(one) != len(other):
+def _is_usual(headers: Headers) -> bool:
+    """Tell whether fields are small, and none of them repeats an argument."""
+    if sum(len(name) + len(value) for name, value in headers) > LARGEST:
         return False
-    for field, known in zip(one, other, strict=True):
-        if field is known or field == known:
-            continue
-        if field[0] != known[0] or field[0].lower() not in VOLATILE:
-            return False
-    return True
+    return not any(name.lower().startswith(PREFIX) for name, _ in headers)

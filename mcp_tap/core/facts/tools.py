@@ -47,6 +47,8 @@ class Tools(Topic):
         """Begin with none."""
         self.changes = 0
         """How often the list was said to have changed."""
+        self.annotated = False
+        """A tool was listed that has annotations, or may have some."""
         self._known: Bounded[str, Tool] = Bounded(MOST_TOOLS, LONGEST)
 
     def of(self, request: Message) -> Tool | None:
@@ -98,6 +100,7 @@ class Tools(Topic):
             else:
                 spoilt = bool(read.faults)
                 mirrored = None if spoilt else read.mirrored
+            self.annotated = self.annotated or spoilt or mirrored is not _NO_MIRRORED
             known = Tool(
                 mirrored=mirrored,
                 spoilt=spoilt,

@@ -19,6 +19,11 @@ class Topic:
     wants: ClassVar[tuple[str, ...]] = ()
     """Events to be told of: `request`, `result tools/list`, `closed`; the words are those of rules'
     triggers for messages and flows."""
+    steady: ClassVar[tuple[str, ...]] = ()
+    """Those of them of which it learns nothing from a message that is equal, as `facts.steady` has
+    it, to one it was told of."""
+    over: ClassVar[tuple[str, ...]] = ("http", "stdio")
+    """Transports it has a use on."""
 
     def note(self, message: Message) -> None:
         """Take note of a message whose rules have run."""

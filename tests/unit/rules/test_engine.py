@@ -40,7 +40,7 @@ def a_rule(identity: str, judge, on=("request",), **facts) -> Rule:
             "transports": ("http", "stdio"),
             "consequence": False,
             "last_resort": False,
-            "steady": False,
+            "steady": (),
             "judge": judge,
             "page": "A page.",
         }

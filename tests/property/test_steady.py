@@ -1,0 +1,63 @@
+"""To be spared a look is never to lose a finding: the same is found with and without."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_tap.core.finding import Finding
+from mcp_tap.pipeline.judge import Judge
+from mcp_tap.pipeline.spine import Pipeline
+from mcp_tap.rules.engine import Engine
+from mcp_tap.testing import records_of
+from tests.repeats import examples, lines, repeats
+
+CASES = examples()
+
+
+def found(case, *, steady: bool) -> list[Finding]:
+    pipeline = Pipeline()
+    pipeline._judge = Judge(steady=steady)
+    changes = []
+    for record, value in records_of(case):
+        changes += pipeline.feed(record, value)
+    changes += pipeline.finish()
+    return [change for change in changes if isinstance(change, Finding)]
+
+
+def case_of(seed: int, transport: str, count: int = 40):
+    played = repeats(Random(seed), CASES, count)
+    if transport == "stdio":
+        return {"transport": "stdio", "lines": list(lines(played))}
+    upstream = "http://127.0.0.1:9/mcp" if seed % 2 else None
+    return {"transport": "http", "exchanges": played, "upstream": upstream}
+
+
+@given(seed=st.integers(0, 2**32), transport=st.sampled_from(["http", "http", "stdio"]))
+@settings(max_examples=150, deadline=None)
+def test_what_repeats_is_judged_as_if_each_message_were_looked_at_in_full(seed, transport):
+    case = case_of(seed, transport)
+    assert found(case, steady=True) == found(case, steady=False)
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_much_of_what_repeats_is_known(transport, monkeypatch):
+    """Otherwise the comparison above would compare nothing."""
+    events: dict[tuple[str, bool], int] = {}
+    judge = Engine.judge
+
+    def counted(self, flow, message, steps, *, known=False):
+        event = message.event if message is not None else steps[0][0]
+        events[event, known] = events.get((event, known), 0) + 1
+        return judge(self, flow, message, steps, known=known)
+
+    monkeypatch.setattr(Engine, "judge", counted)
+    for seed in range(20):
+        found(case_of(seed, transport), steady=True)
+    wanted = ["request", "result", "server_notification"]
+    for event in wanted if transport == "stdio" else [*wanted, "head", "closed"]:
+        known = events.get((event, True), 0)
+        assert known > 0.15 * (known + events.get((event, False), 0)), (event, events)
