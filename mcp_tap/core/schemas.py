@@ -23,6 +23,8 @@ from mcp_tap.core.schemas_price import MOST_MATCHING, Price, price_of
 from mcp_tap.core.wire import dumps, loads
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import jsonschema_rs
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -47,6 +49,13 @@ _DIALECTS: Final = {
 }
 _REFS: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _IDS: Final = ("$id", "id")
+_SCHEMA, _NAMED, _DATA = range(3)
+_HOLDS: Final = {
+    **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), _NAMED),
+    **dict.fromkeys(("dependentSchemas", "dependencies"), _NAMED),
+    **dict.fromkeys(("const", "default", "enum", "example", "examples"), _DATA),
+}
+"""What stands below a keyword: schemas by name, or values; below all others schemas."""
 _TOLD: Final = (*_REFS, *_IDS, "pattern", "patternProperties")
 _COUNTS: Final = re.compile(r"\{(\d{1,6})(?:,(\d{0,6}))?\}")
 _CLASSES: Final = 200
@@ -90,21 +99,36 @@ def validator_name(schema: dict[str, Any]) -> str | None:
 def outline(schema: dict[str, Any]) -> Outline | None:
     """Walk through a schema; None where it is too large or too deep to be looked at."""
     walk = _Walk(schema)
-    level: list[Any] = [schema]
+    level: list[tuple[Any, int]] = [(schema, _SCHEMA)]
     for _ in range(DEEPEST):
-        below: list[Any] = []
-        for value in level:
+        below: list[tuple[Any, int]] = []
+        for value, what in level:
             walk.nodes += len(value)
             if walk.nodes > MOST_NODES:
                 return None
             if type(value) is dict:
-                walk.look(value)
-            inner = value.values() if type(value) is dict else value
-            below += [one for one in inner if type(one) is dict or type(one) is list]
+                walk.look(value, data=what == _DATA)
+            below += _inner(value, what)
         if not below:
             return walk.done()
         level = below
     return None
+
+
+def _inner(value: Any, what: int) -> Iterator[tuple[Any, int]]:
+    """Give what is in a part of a schema and has parts itself, each with what it is."""
+    if type(value) is list:
+        for one in value:
+            if type(one) is dict or type(one) is list:
+                yield one, what
+        return
+    for key, one in value.items():
+        if type(one) is not dict and type(one) is not list:
+            continue
+        if what == _SCHEMA:
+            yield one, _HOLDS.get(key, _SCHEMA)
+        else:
+            yield one, _DATA if what == _DATA else _SCHEMA
 
 
 class _Walk:
@@ -118,7 +142,7 @@ class _Walk:
         self._names: set[str] = set()
         self._plain = True
 
-    def look(self, schema: dict[str, Any]) -> None:
+    def look(self, schema: dict[str, Any], *, data: bool) -> None:
         for key in _TOLD:
             if key not in schema:
                 continue
@@ -128,7 +152,8 @@ class _Walk:
             elif type(value) is not str:
                 continue
             elif key in _REFS:
-                self._refs.append(value)
+                if not data:
+                    self._refs.append(value)
                 pointer = key == "$ref" and (value == "#" or value.startswith("#/"))
                 self._plain = self._plain and pointer
             elif key == "pattern":

@@ -21,7 +21,10 @@ _URL_ELICITATION: Final = -32042
 _NO_RESOURCE: Final = -32002
 _NO_METHOD: Final = -32601
 _BAD_PARAMS: Final = -32602
-_JSON_RPC: Final = frozenset({-32700, -32600, _NO_METHOD, _BAD_PARAMS, -32603})
+_BAD_REQUEST: Final = -32600
+_NO_REQUEST: Final = frozenset({"RPC-002", "RPC-003", "RPC-006"})
+"""Rules that find what JSON-RPC itself refuses, with -32600."""
+_JSON_RPC: Final = frozenset({-32700, _BAD_REQUEST, _NO_METHOD, _BAD_PARAMS, -32603})
 _DRAFTS: Final = {-32001: -32020, -32003: -32021, -32004: -32022}
 _NO_CODES: Final = frozenset({TASKS_EXTENSION, "io.modelcontextprotocol/ui"})
 """Extensions that define no codes in the reserved range."""
@@ -306,8 +309,9 @@ def malformed_request_accepted(m: Message) -> Hits:
     instead hides the client's mistake, until the client meets a stricter server.
 
     Found in addition to the client's own fault; only a warning where the server refused, but with
-    another code.  Fine are -32020 where the headers were wrong, too, -32601 for the method and
-    -32022 for the revision: nothing says what a server looks at first.
+    another code.  Fine are -32020 where the headers were wrong, too, -32601 for the method, -32022
+    for the revision and -32600 where the message was none: nothing says what a server looks at
+    first.
     """
     request = m.request
     fired = request.fired if request is not None else None
@@ -320,11 +324,16 @@ def malformed_request_accepted(m: Message) -> Hits:
         words = f"server served a request without {missing} instead of refusing it with -32602"
         return Hit(words, "/result")
     code = _code(m)
-    if code is None or code in {_BAD_PARAMS, _NO_METHOD, UNSUPPORTED_VERSION}:
-        return None
-    if code == HEADER_MISMATCH and (
-        "META-001" in fired or any(rule.startswith("HDR-") for rule in fired)
-    ):
+    if code is None or _may_refuse(code, fired):
         return None
     words = f"server refused a request without {missing} with {code} instead of -32602"
     return Hit(words, _CODE, severity="warning")
+
+
+def _may_refuse(code: int, fired: set[str]) -> bool:
+    """Tell whether a code fits a request that lacks `_meta`, among what else is wrong with it."""
+    if code == HEADER_MISMATCH:
+        return "META-001" in fired or any(rule.startswith("HDR-") for rule in fired)
+    if code == _BAD_REQUEST:
+        return not fired.isdisjoint(_NO_REQUEST)
+    return code in (_BAD_PARAMS, _NO_METHOD, UNSUPPORTED_VERSION)

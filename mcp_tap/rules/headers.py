@@ -6,7 +6,7 @@ from typing import Final
 
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import Message
-from mcp_tap.core.spec import HEADER_SESSION, HEADER_VERSION, INITIALIZE
+from mcp_tap.core.spec import HEADER_SESSION, HEADER_VERSION, INITIALIZE, META_VERSION
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hits, rule
 from mcp_tap.rules.mirrored import other, reading, version_hit
@@ -41,7 +41,7 @@ def missing_version_header(m: Message) -> Hits:
     blames="client",
     spec=f"{_PAGE}#protocol-version-header",
     on="request",
-    versions=ALL,
+    versions=(*ALL, "other"),
     transports=("http",),
     steady=True,
 )
@@ -50,12 +50,13 @@ def version_header_mismatch(m: Message) -> Hits:
 
     In `_meta` stands which revision the request follows; a server has to refuse it where the header
     says something else.  The header may come several times only with one and the same value.  In
-    sessions of older revisions it is compared with what `initialize` settled, and then this is a
-    warning.  Blanks around the value mean nothing.
+    sessions of older revisions, whose requests declare nothing in `_meta`, it is compared with what
+    `initialize` settled, and then this is a warning.  Blanks around the value mean nothing.
     """
-    if m.flow.band == MODERN:
+    band = m.flow.band
+    if band == MODERN or META_VERSION in m.meta:
         return reading(m).get("HDR-002")
-    return _in_session(m)
+    return _in_session(m) if band != "other" else None
 
 
 def _in_session(m: Message) -> Hits:

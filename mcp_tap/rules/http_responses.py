@@ -36,9 +36,13 @@ def response_content_type(f: Flow) -> Hits:
 
     Another media type, none at all, or an empty body: the client has nothing to read its response
     from.  So have 202 and 204, which are for notifications.  Refusals, redirects and what gateways
-    say (300 and above) may look as they like.
+    say (300 and above) may look as they like, and so does what answers a notification that has an
+    id by mistake.
     """
-    if f.request is None or f.responses or not f.is_endpoint:
+    request = f.request
+    if request is None or f.responses or not f.is_endpoint:
+        return None
+    if request.fired is not None and "RPC-006" in request.fired:
         return None
     status = f.status
     if status == 200:

@@ -70,10 +70,10 @@ def is_plain(text: Any) -> bool:
         return False
     if not text:
         return True
-    if text[0] in " \t" or text[-1] in " \t":
+    if text[0] == " " or text[-1] == " ":
         return False
-    if not (text.isascii() and (text.isprintable() or text.replace("\t", "").isprintable())):
-        return False
+    if not (text.isascii() and text.isprintable()):
+        return False  # a tab inside, too: what lies between may turn it into a blank
     return not (text[:2] == "=?" and text.startswith(OPENING) and text.endswith(CLOSING))
 
 

@@ -39,8 +39,11 @@ ORDERS: Final = (
     Order(("HDR-007", "HDR-008"), ("HDR-006",), "message"),
     Order(("TASK-001",), ("RPC-011",), "message"),
     Order(("META-001",), ("META-002",), "message"),
+    # Notifications need neither: what is missing is told by the id that must not be there.
+    Order(("RPC-006",), ("META-001", "META-002", "HDR-001", "HDR-003"), "message"),
 )
-"""The catalogue's precedence.  A finding is about a field where its path ends in one."""
+"""The catalogue's precedence, and that of a notification with an id over what it lacks to be a
+request.  A finding is about a field where its path ends in one."""
 
 
 def beaten(found: Sequence[tuple[str, str, str]]) -> set[int]:

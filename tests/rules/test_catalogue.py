@@ -22,10 +22,10 @@ ANYWHERE = {"other", "ambiguous"}
 """Rules of the wire itself hold also where no revision was declared."""
 
 WIDER = {
-    "HDR-002": {"2025-11-25", "2025-06-18"},
+    "HDR-002": {"2025-11-25", "2025-06-18", "other"},
     "DISC-004": {"2025-11-25", "2025-06-18", "other"},
 }
-"""Rules whose own text says more than its list of revisions: what to compare with in sessions, and
+"""Rules whose own text says more than its list of revisions: that header and body must agree, and
 the request that goes on in a revision the server did not list."""
 
 

@@ -229,6 +229,13 @@ def test_a_wrong_header_may_be_said_first():
     assert [(f.rule, f.severity) for f in found] == [("ERR-007", "warning")]
 
 
+def test_what_is_no_request_may_be_refused_as_such():
+    broken = message("vendor/x") | {"params": [1]}
+    assert not errors(error(code=-32600), 400, post(broken))
+    found = errors(error(code=-32603), 400, post(broken))
+    assert [(f.rule, f.severity) for f in found] == [("ERR-007", "warning")]
+
+
 def test_a_request_with_all_it_needs_may_be_answered_with_anything():
     assert not errors(error(code=-32600), 400, ask("vendor/x"))
     odd = ask("vendor/x", meta={VERSION: 3})

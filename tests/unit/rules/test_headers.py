@@ -55,6 +55,15 @@ def test_a_version_header_that_differs_is_found_also_when_it_is_repeated():
     assert judged(call(headers={"MCP-Protocol-Version": f" {MODERN}\t"}), answer(RESULT)) == []
 
 
+@pytest.mark.parametrize("declared", ["2025-11-25", "2025-03-26", "draft"])
+def test_a_version_header_that_differs_is_found_whatever_the_body_declares(declared):
+    body = message("tools/list")
+    body["params"]["_meta"][PREFIX + "protocolVersion"] = declared
+    [finding] = fired(traffic(exchange(post(body), REFUSED)), "HDR")
+    assert (finding.rule, finding.severity, finding.blame) == ("HDR-002", "error", "client")
+    assert judged(post(body, {"MCP-Protocol-Version": declared}), answer(result(1, None))) == []
+
+
 def test_in_a_session_the_version_header_is_compared_with_what_initialize_settled():
     wrong = call(2, headers={**SESSION, "MCP-Protocol-Version": "2025-06-18"}, version="2025-11-25")
     right = call(2, headers=SESSION, version="2025-11-25")
@@ -106,14 +115,16 @@ def test_a_name_header_that_differs_is_found_after_decoding():
     assert judged(call(name="a", headers={"Mcp-Name": "A"})) == ["HDR-006"]
 
 
-@pytest.mark.parametrize("name", ["погода", " padded ", "tail\t", "a\nb", "=?base64?YQ==?="])
+@pytest.mark.parametrize(
+    "name", ["погода", " padded ", "tail\t", "a\tb", "a\nb", "=?base64?YQ==?="]
+)
 def test_an_unsafe_name_must_be_encoded(name):
     plain = call(name=name, headers={"Mcp-Name": "plain"})
     assert judged(plain) == ["HDR-007"]
     assert judged(call(name=name, headers={"Mcp-Name": encoded(name)}), answer(RESULT)) == []
 
 
-@pytest.mark.parametrize("name", ["get weather", "a\tb", "=?base64?open", "what?=", "=?x?=", ""])
+@pytest.mark.parametrize("name", ["get weather", "a  b~", "=?base64?open", "what?=", "=?x?=", ""])
 def test_a_safe_name_may_travel_as_it_is(name):
     assert judged(call(name=name, headers={"Mcp-Name": name}), answer(RESULT)) == []
 

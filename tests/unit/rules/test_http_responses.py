@@ -25,6 +25,8 @@ from tests.cases import (
     traffic,
 )
 
+TICK = note("notifications/vendor.example/tick")
+
 
 def judged(request, response, **members):
     return ids(traffic(exchange(request, response), **members), "HTTP")
@@ -56,13 +58,19 @@ def test_a_request_must_not_be_answered_with_nothing():
     assert ids(traffic(*handshake(), exchange(old, answer(status=202))), "HTTP") == ["HTTP-003"]
 
 
+def test_a_notification_with_an_id_is_told_as_that_and_nothing_else():
+    ticking = {**TICK, "id": 4}
+    assert ids(traffic(exchange(post(ticking), answer(status=202)))) == ["META-004", "RPC-006"]
+    bare = post(ticking, {"Mcp-Method": ..., "MCP-Protocol-Version": ...})
+    assert ids(traffic(exchange(bare, answer(status=202)))) == ["RPC-006"]
+    refused = answer(error(4, -32600), 400)
+    assert ids(traffic(exchange(post(ticking), refused))) == ["META-004", "RPC-006"]
+
+
 @pytest.mark.parametrize("status", [302, 401, 404, 500, 502])
 def test_refusals_look_as_they_like(status):
     assert judged(call(), typed("text/html", "<p>", status)) == []
     assert judged(call(), answer(status=status)) == []
-
-
-TICK = note("vendor.example/tick")
 
 
 def test_a_notification_gets_202_and_nothing_else():

@@ -214,6 +214,8 @@ def test_a_schema_must_be_one(schema):
         },
         {"properties": {"a": {"pattern": "(?<=x)[^]"}}},
         {"nullable": True, "x-anything": {"type": "strin"}},
+        {"properties": {"a": {"const": {"$ref": "b.json"}, "default": {"$ref": "c.json"}}}},
+        {"examples": [{"$ref": "https://x.example/a"}], "enum": [{"a": {"$ref": "d.json"}}]},
         {"$id": "https://x.example/a", "$defs": {"b": {"$id": "b"}}, "allOf": [{"$ref": "b"}]},
     ],
 )
@@ -226,6 +228,12 @@ def test_a_reference_to_another_document_is_a_note(ref):
     schema = {"type": "object", "properties": {"a": {"$ref": ref}}}
     found = fired(traffic(page(tool(inputSchema=schema))), "TOOL")
     assert [(f.rule, f.severity, f.spot) for f in found] == [("TOOL-005", "note", "$ref")]
+
+
+@pytest.mark.parametrize("name", ["default", "const", "enum", "examples"])
+def test_a_property_may_have_the_name_of_a_keyword(name):
+    schema = {"type": "object", "properties": {name: {"allOf": [{"$ref": "b.json"}]}}}
+    assert listed(tool(inputSchema=schema)) == ["TOOL-005"]
 
 
 def test_hostile_schemas_cost_little():
