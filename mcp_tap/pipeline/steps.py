@@ -10,7 +10,7 @@ from mcp_tap.core.facts.flow import MODERN, Flow
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.retry import Asking, Retry
 from mcp_tap.core.linking.asks import owner
-from mcp_tap.core.linking.state import Live
+from mcp_tap.core.linking.state import Live, Pending
 from mcp_tap.core.records import pointer
 from mcp_tap.core.values import same_json
 from mcp_tap.rules.engine import Step
@@ -127,7 +127,7 @@ def _answering(live: Live, flow: Flow, message: Message, steps: list[Step]) -> N
             return
         flow.retry = retry = Retry(message, asking, flow.call, flow.round, pending.round)
         steps.append(("retry", message.method, retry))
-        asked = asking.asks
+        asked = _meant(pending, retry).asks
     if type(answers) is not dict:
         return
     found: list[Answer] = []
@@ -140,6 +140,27 @@ def _answering(live: Live, flow: Flow, message: Message, steps: list[Step]) -> N
                 break
     steps.extend(("answer", answer.ask.kind, answer) for answer in found)
     flow.answers = tuple(found[:MOST_ANSWERS])
+
+
+def _meant(pending: Pending, retry: Retry) -> Asking:
+    """Say what the answers of a retry are for: with an older state mostly the newest round's asks.
+
+    The state, which links, is that of an answered round, and the newest asks under the same keys:
+    unless the same answers were sent with that state before, they are for the newest.
+    """
+    asking, newest = retry.asking, pending.track.pending[-1]
+    if newest is pending or newest.answered or newest.asking is None:
+        return asking
+    if newest.asking.asks.keys().isdisjoint(retry.answers):
+        return asking
+    sent = retry.round.sent_state
+    again = any(
+        round_ is not retry.round
+        and round_.sent_state == sent
+        and same_json(round_.answers or {}, retry.answers)
+        for round_ in retry.call.rounds
+    )
+    return asking if again else newest.asking
 
 
 def _new(flow: Flow, task_id: Any, asks: list[Ask]) -> list[Ask]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from mcp_tap.core.facts.flow import MODERN, band_of
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.facts.server import NOT_FOUND
-from mcp_tap.core.spec import INITIALIZE, NOTE_LOG
+from mcp_tap.core.spec import INITIALIZE, INPUT_REQUIRED, NOTE_LOG
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import LEGACY, Hit, Hits, rule
 
@@ -78,10 +78,11 @@ def discover_result_incomplete(m: Message) -> Hits:
     """A `DiscoverResult` lacks `supportedVersions` or `capabilities`.
 
     The first is a list of revisions with at least one in it, the second an object, be it empty.  It
-    is a warning where the very revision the request was answered in is not among them.
+    is a warning where the very revision the request was answered in is not among them.  A result
+    of another type, which does not belong here, is no `DiscoverResult` either, and not judged.
     """
     result = m.result
-    if result is None:
+    if result is None or result.get("resultType") in (INPUT_REQUIRED, "task"):
         return None
     hits = []
     versions = result.get("supportedVersions")

@@ -21,6 +21,7 @@ MOST_READ: Final = 256 << 10
 
 class _Params(Struct, frozen=True):
     inputResponses: Raw = Raw(b"")  # noqa: N815 (as on the wire)
+    inputRequests: Raw = Raw(b"")  # noqa: N815
 
 
 class _Result(Struct, frozen=True):
@@ -37,15 +38,21 @@ _maps: Final = Decoder(dict[str, Raw])
 _values: Final = JSONDecoder()
 
 
-def repeated(record: Payload) -> list[str]:
+def repeated(record: Payload, name: str) -> list[str]:
     """Give the names that `inputRequests` or `inputResponses` of a message has more than once.
 
     Reads the bytes, not the value: that has each name once.  Only the names of the map itself
     count, not those of the objects in it.
+
+    Args:
+        record: the message.
+        name: which of the two.
     """
     try:
         found = _envelopes.decode(record.payload())
-        raw = reformat(bytes(found.result.inputRequests or found.params.inputResponses), indent=-1)
+        asked = found.result.inputRequests or found.params.inputRequests
+        members = asked if name == "inputRequests" else found.params.inputResponses
+        raw = reformat(bytes(members), indent=-1)
         return [] if _is_whole(raw) else _repeated(raw[:MOST_READ].decode(errors="replace"))
     except (ValueError, RecursionError):
         return []

@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.states import place_of
 from mcp_tap.core.records import pointer
-from mcp_tap.core.spec import MAY_ASK
+from mcp_tap.core.spec import MAY_ASK, NOTE_TASK, TASKS_GET
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_id
 from mcp_tap.rules.base import Hit, Hits, rule
@@ -19,6 +19,7 @@ _RESULTS: Final = tuple(f"result {method}" for method in sorted(MAY_ASK))
 _FINAL: Final = ("content", "structuredContent", "isError", "messages", "contents")
 _CACHE: Final = ("ttlMs", "cacheScope")
 _MEMBERS: Final = ("inputRequests", "requestState")
+_DOUBLED: Final = "MRTR-012"
 _MRTR: Final = "specification/2026-07-28/basic/patterns/mrtr"
 
 
@@ -262,27 +263,38 @@ def input_required_with_cache_hints(m: Message) -> Hits:
     level="must",
     blames="server",
     spec=f"{_MRTR}#server-requirements-basic-workflow",
-    on=("input_required", "retrying"),
+    on=(
+        "input_required",
+        "retrying",
+        f"result {TASKS_GET}",
+        f"server_notification {NOTE_TASK}",
+    ),
 )
 def duplicate_input_request_key(m: Message) -> Hits:
     """A key stands twice in `inputRequests`, or in `inputResponses`.
 
     Keys are unique within a request.  Parsers keep the last of two equal names without a word, so
     one question is never asked, or one answer is lost: only the raw text shows it.  The same key in
-    a later round, or in another call, is another matter and fine.
+    a later round, or in another call, is another matter and fine.  Questions of a task are judged
+    the same way.
     """
     client = m.event == "request"
-    where, name = (m.params, "inputResponses") if client else (m.result or {}, "inputRequests")
+    name = "inputResponses" if client else "inputRequests"
+    within, where = ("result", m.result or {}) if m.event == "result" else ("params", m.params)
     known = where.get(name)
     if type(known) is not dict or len(known) > MOST_NAMES:
         return None
-    keys = repeated(m.record)
-    return _doubled(keys, name, client=client) if keys else None
+    keys = repeated(m.record, name)
+    if keys and m.flow.memo.get(_DOUBLED) is m.record:
+        return None  # a task's state with the wrong resultType is both
+    m.flow.memo[_DOUBLED] = m.record if keys else None
+    return _doubled(keys, f"/{within}/{name}", client=client) if keys else None
 
 
-def _doubled(keys: list[str], name: str, *, client: bool) -> Iterator[Hit]:
+def _doubled(keys: list[str], at: str, *, client: bool) -> Iterator[Hit]:
+    name = at.rpartition("/")[2]
     for key in keys:
-        path = f"/{'params' if client else 'result'}/{name}{pointer(key)}"
+        path = at + pointer(key)
         who = "client" if client else "server"
         yield Hit(
             f"{who} sends the key {brief(key, 40)} more than once in {name}",

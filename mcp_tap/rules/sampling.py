@@ -102,8 +102,11 @@ def sampling_request_malformed(ask: Ask) -> Hits:
 
     Clients hand these on to a model's own interface, which refuses what it does not know. There
     are two roles, `user` and `assistant`; instructions go into `systemPrompt`. Priorities are from
-    0 to 1, both included; tools are chosen by `auto`, `required` or `none`, or by nothing.
+    0 to 1, both included; tools are chosen by `auto`, `required` or `none`, or by nothing.  An
+    input request without any params is MRTR-006.
     """
+    if ask.params is NONE and ask.origin != "pushed":
+        return None
     return chain(_message_faults(ask), _setting_faults(ask))
 
 

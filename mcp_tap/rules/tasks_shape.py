@@ -121,7 +121,7 @@ _MEMBERS: Final = (
     level="must",
     blames="server",
     spec="seps/2663-tasks-extension#task-status",
-    on=STATES,
+    on=("result tools/call", *STATES),
 )
 def task_status_payload_mismatch(m: Message) -> Hits:
     """What a task carries does not fit its status.
@@ -130,8 +130,15 @@ def task_status_payload_mismatch(m: Message) -> Hits:
     `working` with none of them.  A client that polls looks for exactly these.
 
     A tool that fails (`isError`) has completed: `failed` is for JSON-RPC errors, which have a
-    code.  The handle that makes a task carries no such member and is not judged.
+    code.  The handle that makes a task carries no such member, and need not: all it is judged for
+    is a task at work that brings one.
     """
+    if m.method == "tools/call" and (
+        m.result is None
+        or m.result.get("resultType") != "task"
+        or m.result.get("status") != "working"
+    ):
+        return None
     state, at = state_of(m)
     status = state.get("status")
     wrong = _FITS[status](state) if type(status) is str and status in _FITS else None

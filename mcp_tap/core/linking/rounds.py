@@ -239,10 +239,13 @@ class Linker:
         """
         found = []
         for pending in same:
-            if pending.answered and pending.serial in near and _fits(retry, pending.keys):
-                newest = pending.track.pending[-1]
-                stale = not retry.keys and not newest.keys and not newest.answered
-                found.append(newest if stale else pending)
+            if not pending.answered or pending.serial not in near:
+                continue
+            newest = pending.track.pending[-1]
+            if not retry.keys and not newest.keys and not newest.answered:
+                found.append(newest)
+            elif _fits(retry, pending.keys):
+                found.append(pending)
         return found
 
     def _by_keys(self, retry: Retry, rounds: list[Pending], near: set[int]) -> Found | None:

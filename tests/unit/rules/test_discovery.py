@@ -82,6 +82,12 @@ def test_a_discover_result_has_capabilities(capabilities):
     assert ids(traffic(discover({})), "DISC") == []
 
 
+@pytest.mark.parametrize("kind", ["input_required", "task"])
+def test_what_does_not_belong_there_is_no_discover_result(kind):
+    body = result(1, kind, requestState="s")
+    assert ids(traffic(exchange(ask("server/discover", 1), answer(body))), "DISC") == []
+
+
 def test_a_discover_result_lists_the_revision_it_came_in():
     [finding] = fired(traffic(discover(versions=("2027-01-01",))), "DISC")
     assert (finding.rule, finding.severity) == ("DISC-002", "warning")

@@ -15,11 +15,16 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=5,
 )
+ASKED = "inputRequests"
+PLACES = [
+    ("result", "inputRequests"),
+    ("params", "inputRequests"),
+    ("params", "inputResponses"),
+]
 NAMES = st.sampled_from(["a", "b", '"', "\\", "/", "\u00e9", "\U0001f600", "\n", "ab"])
 
 
-def record(requests: str, member: str = "result") -> Message:
-    name = "inputRequests" if member == "result" else "inputResponses"
+def record(requests: str, member: str = "result", name: str = "inputRequests") -> Message:
     text = f'{{"x": {{"{name}": 5}}, "{member}": {{"y": [1], "{name}": {requests} }} }}'
     return Message(seq=1, t=0.0, sender="server", body=Raw(text.encode()))
 
@@ -33,24 +38,31 @@ def test_exactly_the_names_that_stand_twice_are_found(members, ascii_only, inden
     ]
     names = [name for name, _ in members]
     twice = {name for name in names if names.count(name) > 1}
-    for member in ("result", "params"):
-        assert set(repeated(record("{" + " , ".join(parts) + "}", member))) == twice
+    text = "{" + " , ".join(parts) + "}"
+    for member, name in PLACES:
+        assert set(repeated(record(text, member, name), name)) == twice
+
+
+def test_answers_are_not_taken_for_questions():
+    twice = '{"a":1,"a":2}'
+    assert repeated(record(twice, "params", "inputRequests"), "inputResponses") == []
+    assert repeated(record(twice, "params", "inputResponses"), "inputRequests") == []
 
 
 @pytest.mark.parametrize("requests", ["5", "[]", "null", '"a"', "{}", '[{"a":1,"a":2}]'])
 def test_what_is_no_map_has_no_names(requests):
-    assert repeated(record(requests)) == []
+    assert repeated(record(requests), ASKED) == []
 
 
 def test_what_is_no_json_has_no_names():
-    assert repeated(Message(seq=1, t=0.0, sender="server", text="{")) == []
+    assert repeated(Message(seq=1, t=0.0, sender="server", text="{"), ASKED) == []
 
 
 def test_names_found_are_bounded():
     members = ",".join(f'"{n}":1' for n in range(500))
-    assert len(repeated(record(f"{{{members},{members}}}"))) == MOST_FOUND
+    assert len(repeated(record(f"{{{members},{members}}}"), ASKED)) == MOST_FOUND
 
 
 def test_deep_values_do_no_harm():
     deep = "[" * 100_000 + "]" * 100_000
-    assert repeated(record(f'{{"a":{deep},"a":1}}')) == []
+    assert repeated(record(f'{{"a":{deep},"a":1}}'), ASKED) == []

@@ -5,7 +5,21 @@ import time
 
 import pytest
 
-from tests.cases import answer, ask, call, error, exchange, fired, form, result, stream, traffic
+from tests.cases import (
+    answer,
+    ask,
+    call,
+    error,
+    exchange,
+    fired,
+    form,
+    line,
+    message,
+    result,
+    stdio,
+    stream,
+    traffic,
+)
 from tests.unit.rules.rounds import LINK, ROOTS, asks, done, leg, mrtr
 
 
@@ -178,6 +192,22 @@ def test_answers_that_stand_twice_are_the_clients_fault():
     request = {"headers": call(2)["headers"], "body_raw": body.replace('"name"', twice, 1)}
     (found,) = fired(traffic(exchange(request, answer(done()))), "MRTR-012")
     assert (found.blame, found.path) == ("client", "/params/inputResponses/q")
+
+
+def test_questions_of_a_task_that_stand_twice_are_seen_like_others():
+    state = '"taskId":"t","status":"input_required","inputRequests":{"a":{},"a":{}}'
+    polled = ask("tasks/get", 1, taskId="t")
+    for kind in ("complete", "input_required"):
+        text = f'{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"{kind}",{state}}}}}'
+        reply = {"status": 200, "headers": {"Content-Type": "application/json"}, "body_raw": text}
+        found = fired(traffic(exchange(polled, reply)), "MRTR-012")
+        assert [f.path for f in found] == ["/result/inputRequests/a"]
+    text = f'{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{{state}}}}}'
+    case = stdio(
+        line("client", message("subscriptions/listen", notifications={})), line("server", text)
+    )
+    (found,) = fired(case, "MRTR-012")
+    assert (found.blame, found.path) == ("server", "/params/inputRequests/a")
 
 
 def test_a_round_on_a_stream_is_judged_like_any_other():

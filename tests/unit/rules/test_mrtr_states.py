@@ -5,8 +5,10 @@ import json
 
 import pytest
 
-from tests.cases import fired, line, message, result, stdio, traffic
+from tests.cases import asking, fired, form, line, message, result, stdio, traffic
 from tests.unit.rules.rounds import YES, asks, done, failed, leg, mrtr
+
+ROME = {"action": "accept", "content": {"city": "Rome"}}
 
 
 def test_an_exact_echo_is_fine_whatever_the_state_looks_like():
@@ -65,6 +67,25 @@ def test_an_older_state_after_a_state_only_round_is_stale():
         leg(3, failed(), state="s1"),
     )
     assert found == ["MRTR-019"]
+
+
+def test_after_a_state_only_round_an_older_state_is_all_that_is_wrong():
+    legs = [
+        leg(1, asks("q", state="s1")),
+        leg(2, asks(state="s2"), keys=("q",), state="s1"),
+    ]
+    assert mrtr(*legs, leg(3, failed(), state="s1")) == ["MRTR-019"]
+    assert mrtr(*legs, leg(3, failed(), keys=("q",), state="s1")) == []
+
+
+def test_answers_with_a_stale_state_are_those_to_the_newest_form():
+    again = asking({"q": form("Where?", city={"type": "string"})}, "s2")
+    case = traffic(
+        leg(1, asks("q", state="s1")),
+        leg(2, again, keys=("q",), state="s1"),
+        leg(3, failed(), inputResponses={"q": ROME}, state="s1"),
+    )
+    assert [f.rule for f in fired(case, "MRTR", "ELIC")] == ["MRTR-019"]
 
 
 def test_an_older_state_is_not_stale_where_the_newest_round_was_lost_on_its_way():

@@ -49,6 +49,12 @@ def user(*blocks):
     return {"role": "user", "content": list(blocks)}
 
 
+@pytest.mark.parametrize("more", [{}, {"params": None}, {"params": []}])
+def test_a_request_without_params_lacks_more_than_messages(more):
+    question = {"method": "sampling/createMessage", **more}
+    assert ids(asked(question), "SAMP", "MRTR") == ["MRTR-006"]
+
+
 @pytest.mark.parametrize("more", [{"tools": TOOLS}, {"toolChoice": {"mode": "auto"}}])
 def test_tools_need_a_capability_of_their_own(more):
     question = sampling(**more)
