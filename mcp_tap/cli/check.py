@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from mcp_tap.cli.common import DURATION, FILE, TapCommand, TapContext, option, output
+from mcp_tap.cli.judging import policy_options
 
 FORMS = ("text", "json", "junit", "sarif", "github")
 RULES, REPORT, ASSERT, WHOLE = "Rules", "Report", "What must hold", "Captures"
@@ -44,42 +45,7 @@ Examples:
 """,
 )
 @click.argument("captures", metavar="[CAPTURE]...", nargs=-1)
-@option(
-    "--select",
-    multiple=True,
-    metavar="RULES",
-    panel=RULES,
-    help="Rules that count: families, ids, beginnings of ids or names, with commas between;"
-    " repeatable.  [default: ALL]",
-)
-@option(
-    "--ignore",
-    multiple=True,
-    metavar="RULES",
-    panel=RULES,
-    help="Rules that do not count; what names a rule more closely wins.",
-)
-@option(
-    "--extend-select",
-    multiple=True,
-    metavar="RULES",
-    panel=RULES,
-    help="Rules that count beside those selected.",
-)
-@option(
-    "--fail-on",
-    type=click.Choice(["error", "warning", "note", "never"]),
-    default="error",
-    panel=RULES,
-    help="How bad a finding must be to fail the check.",
-)
-@option(
-    "--baseline",
-    type=FILE,
-    metavar="FILE",
-    panel=RULES,
-    help="Findings that were there before; they do not count.",
-)
+@policy_options(RULES)
 @option(
     "--write-baseline",
     is_flag=True,
