@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mcp_tap.core.contents import accepts_form, faults_of
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import Message, is_masked
+from mcp_tap.core.forms import json_type
 from mcp_tap.core.spec import MAY_ASK
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_json
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
-from mcp_tap.rules.contents import accepts_form, faults_of
-from mcp_tap.rules.forms import json_type
 
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.forms import form_of, is_form
 from mcp_tap.core.text import brief, took
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.entries import entry_of, spend
-from mcp_tap.rules.forms import form_of, is_form
 
 INSTANT: Final = 0.3
 """Seconds in which nobody reads a question."""

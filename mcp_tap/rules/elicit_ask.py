@@ -5,11 +5,11 @@ from __future__ import annotations
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import NONE, Message, is_masked
+from mcp_tap.core.forms import is_form, json_type
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
-from mcp_tap.rules.forms import is_form, json_type
 
 URL_REQUIRED = -32042
 _MODES = ("form", "url")

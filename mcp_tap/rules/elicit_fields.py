@@ -8,9 +8,7 @@ from typing import Any, Final
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import is_masked
-from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, rule
-from mcp_tap.rules.forms import (
+from mcp_tap.core.forms import (
     BOUNDS,
     FORMATS,
     KINDS,
@@ -21,6 +19,8 @@ from mcp_tap.rules.forms import (
     is_number,
     json_type,
 )
+from mcp_tap.core.text import brief
+from mcp_tap.rules.base import ALL, Hit, rule
 
 _IGNORED: Final = (
     "const",

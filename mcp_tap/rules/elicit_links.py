@@ -10,9 +10,9 @@ from typing import Any, Final
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.forms import MOST_FIELDS, Field, form_of, is_form
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.forms import MOST_FIELDS, Field, form_of, is_form
 from mcp_tap.rules.urls import fault, read_url
 
 DANGEROUS: Final = frozenset(

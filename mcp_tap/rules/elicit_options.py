@@ -7,9 +7,9 @@ from typing import Any
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.forms import KINDS, Field, form_of, is_composition, json_type
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, rule
-from mcp_tap.rules.forms import KINDS, Field, form_of, is_composition, json_type
 
 
 @rule(

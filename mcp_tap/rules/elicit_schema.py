@@ -11,9 +11,7 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
-from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
-from mcp_tap.rules.forms import (
+from mcp_tap.core.forms import (
     KINDS,
     MOST_FIELDS,
     Field,
@@ -22,6 +20,8 @@ from mcp_tap.rules.forms import (
     is_composition,
     json_type,
 )
+from mcp_tap.core.text import brief
+from mcp_tap.rules.base import ALL, Hit, Hits, rule
 
 _ADVANCED: Final = (
     "allOf",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from mcp_tap.core.contents import Flaw, faults_of
 from mcp_tap.core.facts.ask import Answer
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.finding import Severity
+from mcp_tap.core.forms import form_of
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
-from mcp_tap.rules.contents import Flaw, faults_of
-from mcp_tap.rules.forms import form_of
 
 PAGE: Final = "specification/2026-07-28/client/elicitation"
 RESULT: Final = "specification/2026-07-28/schema#elicitresult"

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.message import Message, is_masked
-from mcp_tap.rules.forms import Field, form_of, is_form
+from mcp_tap.core.forms import Field, form_of, is_form
 from mcp_tap.rules.words import Place, Word, asks
 from mcp_tap.rules.words_terms import LONGEST
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.annotations import KEYWORD, annotations_in
 from mcp_tap.core.facts.message import Message
+from mcp_tap.core.forms import Field
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import pointer
 from mcp_tap.core.redact_names import folded, folded_all
@@ -15,7 +16,6 @@ from mcp_tap.core.redact_text import MARK
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 from mcp_tap.rules.entries import entry_of
-from mcp_tap.rules.forms import Field
 from mcp_tap.rules.keys import is_secret
 from mcp_tap.rules.payment_forms import is_marked_payment
 from mcp_tap.rules.secret_forms import is_marked_secret

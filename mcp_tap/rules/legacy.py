@@ -10,10 +10,10 @@ from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.facts.session import URL_NEEDED, elicitations_in
+from mcp_tap.core.forms import form_of
 from mcp_tap.core.records import pointer
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import LEGACY, Hit, Hits, rule
-from mcp_tap.rules.forms import form_of
 
 OLDEST: Final = "2025-06-18"
 NEWEST: Final = "2025-11-25"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from mcp_tap.core.facts.ask import Ask
+from mcp_tap.core.forms import json_type
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.forms import json_type
 
 CAPABILITIES: Final = {
     "elicitation/create": "elicitation",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_tap.core.contents import is_valid
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.retry import Retry
+from mcp_tap.core.forms import is_form
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_json
 from mcp_tap.rules.base import Hit, Hits, registered, rule
-from mcp_tap.rules.contents import is_valid
-from mcp_tap.rules.forms import is_form
 from mcp_tap.rules.shown import listed
 
 if TYPE_CHECKING:

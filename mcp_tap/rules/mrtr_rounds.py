@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.states import place_of
+from mcp_tap.core.forms import json_type
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import MAY_ASK, NOTE_TASK, TASKS_GET
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_id
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.duplicates import MOST_NAMES, repeated
-from mcp_tap.rules.forms import json_type
 
 _RESULTS: Final = tuple(f"result {method}" for method in sorted(MAY_ASK))
 _FINAL: Final = ("content", "structuredContent", "isError", "messages", "contents")

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.message import NONE, Message, is_masked
 from mcp_tap.core.facts.states import place_of
+from mcp_tap.core.forms import json_type
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import MAY_ASK, TASKS_UPDATE
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.forms import json_type
 from mcp_tap.rules.shown import MEMBERS, MOST_ANSWERS, has_shape, listed
 
 CORE: Final = frozenset(

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_tap.core.facts.ask import Ask
+from mcp_tap.core.forms import Field
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 from mcp_tap.rules.entries import Entry, Reading, entry_of, read, word_of
-from mcp_tap.rules.forms import Field
 from mcp_tap.rules.keys import is_code, is_payment, is_pin, tokens
 from mcp_tap.rules.words import asks, is_ambiguous_code, speaks_of_delivery
 

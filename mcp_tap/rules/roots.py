@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Answer
 from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.forms import json_type
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
-from mcp_tap.rules.forms import json_type
 
 MOST_ROOTS: Final = 1000
 """Roots looked at of one answer."""

@@ -9,9 +9,9 @@ from typing import Any, Final
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import NONE, is_masked
+from mcp_tap.core.forms import is_number, json_type
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.forms import is_number, json_type
 from mcp_tap.rules.shown import has_shape
 
 PAGE: Final = "specification/2026-07-28/client/sampling"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.forms import Field, form_of, is_form
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 from mcp_tap.rules.entries import Entry, entry_of, read, spend, text_of, word_of
-from mcp_tap.rules.forms import Field, form_of, is_form
 from mcp_tap.rules.keys import is_pin, is_secret
 from mcp_tap.rules.shapes import secret_in
 from mcp_tap.rules.words import asks

@@ -65,7 +65,7 @@ class Ask:
         """`form` also where an elicitation names no mode, or an unknown one; `other` for methods
         that are no ask."""
         self.form: Any = None
-        """For `rules.forms`: its reading of the form, once there is one."""
+        """For `core.forms`: its reading of the form, once there is one."""
         self.home: Flow | None = None
         """The exchange of the request it is asked for; None where that is not known."""
         self.before: Sequence[Answer] = ()
@@ -126,7 +126,7 @@ class Answer:
         self.path = path
         self.error = error
         self.faults: Any = None
-        """For `rules.contents`: what is wrong with its content, once that was worked out."""
+        """For `core.contents`: what is wrong with its content, once that was worked out."""
 
     @property
     def flow(self) -> Flow:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.rules.forms import MOST_FIELDS
+from mcp_tap.core.forms import MOST_FIELDS
 from tests.cases import answer, asking, call, exchange, fired, ids, traffic
 
 MINE = tuple(f"ELIC-{n:03}" for n in (*range(1, 31), 49, 50, 51))

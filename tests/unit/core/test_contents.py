@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from mcp_tap.core.contents import faults_of, is_valid
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.flow import MODERN, Flow
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.seen import Run
 from mcp_tap.core.model import Exchange
 from mcp_tap.core.records import Message as Record
-from mcp_tap.rules.contents import faults_of, is_valid
 from tests.cases import form
 
 

@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.message import Message, is_masked
-from mcp_tap.core.text import brief, plural
-from mcp_tap.rules.forms import (
+from mcp_tap.core.forms import (
     BOUNDS,
     KINDS,
     Field,
@@ -29,6 +28,7 @@ from mcp_tap.rules.forms import (
     is_form,
     json_type,
 )
+from mcp_tap.core.text import brief, plural
 
 MOST_VALUES: Final = 1000
 """Values looked at of the answers of one message."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.rules.forms import (
+from mcp_tap.core.forms import (
     MOST_FIELDS,
     Field,
     bounds,

@@ -1,4 +1,4 @@
-"""Forms as rules read them: fields, what may be entered, and whether a value fits.
+"""Forms as a client has to read them: fields, what may be entered, and whether a value fits.
 
 Read once an ask (`form_of`), for the rules on the question and those on the answer alike.  What a
 server wrote wrong is left out of a reading, so that nobody is blamed for breaking a rule that makes
