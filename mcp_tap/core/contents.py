@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from mcp_tap.core.facts.ask import Answer, Ask
-from mcp_tap.core.facts.message import Message, is_masked
+from mcp_tap.core.facts.message import NONE, Message, is_masked
 from mcp_tap.core.forms import (
     BOUNDS,
     KINDS,
@@ -62,7 +62,13 @@ class Fault(Struct, frozen=True):
     """One thing that is wrong with one field."""
 
     field: str
-    message: str
+    what: str
+    """What there is in the content: `null for city instead of leaving it out`."""
+
+    @property
+    def message(self) -> str:
+        """Say it of a client."""
+        return "client sent " + self.what
 
 
 Faults: TypeAlias = dict[Flaw, list[Fault]]
@@ -87,7 +93,8 @@ def faults_of(answer: Answer) -> Faults:
         if accepts_form(answer.ask, answer.value):
             content = answer.value.get("content")
             if type(content) is dict:
-                found = faults(answer.ask, content, answer.flow.band, _left(answer.message))
+                form = form_of(answer.ask)
+                found = faults(form, content, answer.flow.band, _left(answer.message))
                 _spend(answer.message, len(content))
         answer.faults = found
     return found
@@ -110,30 +117,30 @@ def is_valid(ask: Ask, value: Any, band: str) -> bool:
         return not ask.fields
     if type(content) is not dict or len(content) > MOST_VALUES:
         return False
-    found = faults(ask, content, band, MOST_VALUES)
-    return INVALID.isdisjoint(found) and not (form_of(ask).closed and "unknown" in found)
+    form = form_of(ask)
+    found = faults(form, content, band, MOST_VALUES)
+    return INVALID.isdisjoint(found) and not (form.closed and "unknown" in found)
 
 
-def faults(ask: Ask, content: dict[str, Any], band: str, most: int) -> Faults:
+def faults(form: Form, content: dict[str, Any], band: str, most: int = MOST_VALUES) -> Faults:
     """Compare what was entered with the form.
 
     Args:
-        ask: the form.
-        content: what was entered.
+        form: what could be entered.
+        content: what was.
         band: the rules that hold.
         most: values to look at.
     """
     found: Faults = {}
-    form, defined = form_of(ask), ask.fields
-    schema = ask.schema
-    if schema is not None and type(schema.get("properties")) is dict:
+    defined = form.defined
+    if defined is not None:
         for name in islice(content, most):
             if name not in defined:
                 _add(found, "unknown", name, "{0}, which the form does not define")
     for name, value in islice(content.items(), most):
         _value(found, form, name, value, band)
-    for name in dict.fromkeys(ask.required[:MOST_VALUES]):
-        if name in defined and name not in content:
+    for name in form.needs:
+        if name in (defined or NONE) and name not in content:
             _add(found, "missing", name, "no {0}, which is required")
     for name, field in form.fields.items():
         offers = field.schema.get("default") is not None
@@ -240,7 +247,7 @@ def _add(found: Faults, flaw: Flaw, name: str, what: str) -> None:
     """Keep a fault; `{0}` stands for the field."""
     known = found.setdefault(flaw, [])
     if len(known) < MOST_FAULTS:
-        known.append(Fault(name, "client sent " + what.replace("{0}", brief(name, 40))))
+        known.append(Fault(name, what.replace("{0}", brief(name, 40))))
 
 
 def _left(message: Message) -> int:

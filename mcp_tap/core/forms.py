@@ -98,19 +98,31 @@ class Field:
 class Form:
     """A reading of one form."""
 
-    __slots__ = ("closed", "fields", "required", "whole")
+    __slots__ = ("closed", "defined", "fields", "needs", "required", "whole")
 
-    def __init__(self, ask: Ask, most: int) -> None:
-        """Read one, `most` fields at most."""
-        schema = ask.schema or NONE
+    def __init__(self, schema: dict[str, Any] | None, most: int = MOST_FIELDS) -> None:
+        """Read one, `most` fields at most.
+
+        Args:
+            schema: `requestedSchema`, where it is an object.
+            most: fields to read.
+        """
+        schema = schema or NONE
         self.closed = schema.get("additionalProperties") is False
         """The schema says that there are no other fields."""
-        self.required: frozenset[str] = frozenset(ask.required[: MOST_FIELDS + 1])
+        defined = schema.get("properties")
+        self.defined: dict[str, Any] | None = defined if type(defined) is dict else None
+        """Its `properties`: name -> schema, whatever that is; None where it has none."""
+        required = schema.get("required")
+        required = required[: MOST_FIELDS + 1] if type(required) is list else ()
+        self.needs: tuple[str, ...] = tuple(dict.fromkeys(n for n in required if type(n) is str))
+        """Names it requires, in its order."""
+        self.required: frozenset[str] = frozenset(self.needs)
         self.fields: dict[str, Field] = {}
         """Fields that are objects, by name."""
         self.whole = True
         """All fields were read; where not, a name that is missing here may still be a field."""
-        for name, found in ask.fields.items():
+        for name, found in (self.defined or NONE).items():
             if most <= 0:
                 self.whole = False
                 return
@@ -134,7 +146,7 @@ def form_of(ask: Ask) -> Form:
     """Give the reading of an ask's form; it is made once."""
     form: Form | None = ask.form
     if form is None:
-        form = ask.form = Form(ask, _left(ask.message))
+        form = ask.form = Form(ask.schema, _left(ask.message))
         _spend(ask.message, len(form.fields))
     return form
 
