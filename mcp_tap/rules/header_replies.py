@@ -16,6 +16,7 @@ from mcp_tap.core.spec import (
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.mirrored import NAMED, was_read
+from mcp_tap.rules.mirrored_params import argument, can_travel
 
 HEADER_MISMATCH: Final = -32020
 UNSUPPORTED_VERSION: Final = -32022
@@ -141,14 +142,20 @@ def _is_unknown(request: Message) -> bool:
     name = request.params.get(key) if key is not None else None
     if HEADER_NAME in fields and key is None:
         return True
-    if key is not None and (type(name) is not str or "\t" in name):
+    if key is not None and type(name) is not str:
         return True
     if any(is_masked(value) for values in fields.values() for value in values):
         watched = [n for n in fields if n.startswith("mcp-") and any(map(is_masked, fields[n]))]
         if watched:
             return True
-    if method != "tools/call":
-        return False
-    tools = request.flow.seen.tools
-    tool = tools.of(request)
-    return tool is None or tool.mirrored is None or not tools.is_fresh(tool)
+    return method == "tools/call" and _is_call_unknown(request)
+
+
+def _is_call_unknown(call: Message) -> bool:
+    """Tell whether a tool's definition, or how an argument travels, cannot be known."""
+    tools = call.flow.seen.tools
+    tool = tools.of(call)
+    if tool is None or tool.mirrored is None or not tools.is_fresh(tool):
+        return True
+    given = [argument(call.params.get("arguments"), entry.path) for entry in tool.mirrored]
+    return any(type(value) is float or not can_travel(value) for value in given)

@@ -54,8 +54,10 @@ def _read_unknown(found: Reading, m: Message, damaged: dict[str, list[str]]) -> 
 def _compare(
     found: Reading, m: Message, entry: Mirrored, values: list[str] | None, *, fresh: bool
 ) -> None:
-    value = _argument(m.params.get("arguments"), entry.path)
-    if is_masked(value) or not _can_travel(value):
+    value = argument(m.params.get("arguments"), entry.path)
+    if is_masked(value) or not can_travel(value):
+        return
+    if type(value) is float and values is None and not value.is_integer():
         return
     header = f"Mcp-Param-{entry.name}"
     path = "/params/arguments" + pointer(*entry.path)
@@ -93,14 +95,12 @@ def _not_that(found: Reading, header: str, values: list[str], value: float) -> s
     return None
 
 
-def _can_travel(value: Any) -> bool:
-    """Tell whether an argument is one of those a header can repeat, or is none at all."""
-    if type(value) is float:
-        return value.is_integer()
-    return value is None or type(value) in (str, bool, int)
+def can_travel(value: Any) -> bool:
+    """Tell whether an argument may be one of those a header can repeat, or is none at all."""
+    return value is None or type(value) in (str, bool, int, float)
 
 
-def _argument(arguments: Any, path: tuple[str, ...]) -> Any:
+def argument(arguments: Any, path: tuple[str, ...]) -> Any:
     """Give the value at a path; None where there is none."""
     for step in path:
         if type(arguments) is not dict:
@@ -118,7 +118,7 @@ def _agrees(header: str, value: Any) -> bool:
     if len(text) > MOST_DIGITS or not _DIGITS.issuperset(text):
         return False
     try:
-        return Decimal(text) == Decimal(value)
+        return Decimal(text) == Decimal(repr(value))
     except (InvalidOperation, ValueError):
         return False
 

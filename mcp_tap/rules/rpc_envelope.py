@@ -88,7 +88,9 @@ def _empty(flow: Flow) -> Hit | None:
     """Find a POST that was sent with no body at all."""
     if flow.sent is not None or flow.exchange.verb != "POST" or not flow.is_endpoint:
         return None
-    if flow.exchange.how != "complete" or flow.header("content-length") != "0":
+    if flow.exchange.how != "complete" or flow.head is None or "transfer-encoding" in flow.fields:
+        return None
+    if flow.header("content-length") not in (None, "0"):
         return None
     return Hit("client sent a POST without a body", spot="body", blame="client")
 

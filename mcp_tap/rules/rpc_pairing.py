@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.spec import HEADER_SESSION
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_json
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
@@ -167,6 +168,9 @@ def client_sent_response(m: Message) -> Hits:
     """
     seen = m.flow.seen
     if seen.session.capabilities is not None:
+        return None
+    opened = m.flow.header(HEADER_SESSION)
+    if opened is not None and seen.run.clients.get(("session", opened)) is not None:
         return None
     if not m.flow.http and (seen.pending.legacy or not seen.pending.started):
         return None

@@ -93,6 +93,16 @@ def test_a_refused_call_is_judged_only_where_its_tool_is_known():
     assert judged(call(), refusal, listed) == WARNING
 
 
+@pytest.mark.parametrize("value", [4.5, [1], {"a": 1}])
+def test_a_call_whose_argument_no_header_can_repeat_may_be_refused(value):
+    schema = {"type": "object", "properties": {"n": {"x-mcp-header": "N"}}}
+    tool = {"name": "create_tasks", "inputSchema": schema}
+    listed = exchange(
+        ask("tools/list", 9), answer(result(9, tools=[tool], ttlMs=0, cacheScope="public"))
+    )
+    assert judged(call(arguments={"n": value}), answer(error(1, -32020), 400), listed) == []
+
+
 def test_a_refusal_comes_once():
     case = traffic(exchange(WRONG, answer(error(1, -32600), 400)))
     assert ids(case, "HDR") == ["HDR-006", "HDR-013"]

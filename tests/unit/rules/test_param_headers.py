@@ -99,6 +99,12 @@ def test_a_header_that_does_not_agree_is_found(arguments, headers):
     assert judged(arguments, headers) == ["HDR-010"]
 
 
+def test_a_fraction_is_compared_where_its_header_is_there():
+    assert judged({"limit": 42.5}, {"Mcp-Param-Limit": "42"}) == ["HDR-010"]
+    assert judged({"limit": 0.1}, {"Mcp-Param-Limit": "0.1"}) == []
+    assert judged({"limit": 42.5}, {}) == []
+
+
 def test_the_form_of_a_parameter_header_is_judged_alone():
     assert judged({"region": "ü"}, {"Mcp-Param-Region": "u"}) == ["HDR-007"]
     assert judged({"region": "ü"}, {"Mcp-Param-Region": "=?BASE64?w7w=?="}) == ["HDR-008"]

@@ -91,8 +91,9 @@ def test_a_post_of_another_type_that_is_no_json_is_found_too():
     assert ids(case, "RPC") == ["RPC-001"]
 
 
-def test_a_post_without_a_body_is_found():
-    request = post(message("tools/list"), {"Content-Length": "0"})
+@pytest.mark.parametrize("headers", [{"Content-Length": "0"}, {}])
+def test_a_post_without_a_body_is_found(headers):
+    request = post(message("tools/list"), headers)
     del request["body"]
     assert ids(traffic(exchange(request, answer(status=400))), "RPC") == ["RPC-001"]
 

@@ -222,6 +222,14 @@ def test_a_client_may_respond_in_a_session_and_before_anything_is_known():
     assert "RPC-009" not in ids(mixed)
 
 
+def test_a_client_may_respond_in_a_session_whatever_its_version_header_says():
+    sent = post({"jsonrpc": "2.0", "id": 1, "result": {}}, SESSION)
+    case = traffic(*handshake(), exchange(sent, answer(status=202)))
+    assert not ids(case, "RPC")
+    unknown = traffic(exchange(sent, answer(status=202)))
+    assert ids(unknown, "RPC") == ["RPC-009"]
+
+
 def test_a_session_may_carry_a_response_on_a_stream_that_was_taken_up():
     case = traffic(
         *handshake(),
