@@ -50,6 +50,10 @@ class ConfigError(TapError):
     """A configuration file or variable says something that cannot be used."""
 
 
+class UpstreamError(TapError):
+    """The server that the tap was to start does not serve."""
+
+
 class CaptureError(TapError):
     """A capture cannot be read, or cannot be written where it was asked for."""
 

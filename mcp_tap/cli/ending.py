@@ -27,6 +27,7 @@ class Ending:
     def __init__(self) -> None:
         """Listen to signals from now on."""
         self._signal: signal.Signals | None = None
+        self._signals = 0
         self._loop = asyncio.get_running_loop()
         self._ended = asyncio.Event()
         self._child: asyncio.subprocess.Process | None = None
@@ -48,6 +49,16 @@ class Ending:
     def interrupted(self) -> bool:
         """Tell whether SIGINT ended it."""
         return self._signal == signal.SIGINT
+
+    @property
+    def code(self) -> int:
+        """Give the exit code of a run that a signal ended before it began; 0 without a signal."""
+        return 0 if self._signal is None else 128 + self._signal
+
+    @property
+    def hurried(self) -> bool:
+        """Tell whether there was more than one signal: nothing is waited for any more."""
+        return self._signals > 1
 
     def quit(self) -> None:
         """End the run as from within; may be called from any thread."""
@@ -76,6 +87,7 @@ class Ending:
 
     def _on_signal(self, number: signal.Signals) -> None:
         first, self._signal = self._signal is None, number
+        self._signals += 1
         self._ended.set()
         if self._child is None or self._child.returncode is not None:
             return

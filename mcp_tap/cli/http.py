@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcp_tap.cli.common import FILE, SIZE, Output, TapCommand, TapContext, option, output
+from mcp_tap.cli.common import DURATION, FILE, SIZE, Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.judging import LiveVerdicts, live_policy, policy_options
 from mcp_tap.cli.values import BODY_SIZE, DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
 from mcp_tap.errors import UsageError
@@ -33,6 +33,7 @@ Examples:
   mcp-tap http http://localhost:3000/mcp
   mcp-tap http https://example.com/mcp -H 'Authorization: Bearer ...'
   mcp-tap http http://localhost:3000/mcp -l 0 -- pytest tests/
+  mcp-tap http http://localhost:3000/mcp --upstream-command 'node server.js'
 """,
 )
 @click.argument("url", metavar="URL")
@@ -79,6 +80,21 @@ Examples:
     panel=TRAFFIC,
     help="Write url, web (null: no web page), capture and pid there, as one JSON line, once"
     " clients can connect.",
+)
+@option(
+    "--upstream-command",
+    metavar="CMD",
+    panel=TRAFFIC,
+    help="Start the server with this command, wait for its port, stop it at the end.",
+)
+@option(
+    "--upstream-wait",
+    type=DURATION,
+    metavar="TIME",
+    default="30s",
+    show_default=True,
+    panel=TRAFFIC,
+    help="How long --upstream-command may take until it accepts connections.",
 )
 @option(
     "--allow-host",
@@ -165,6 +181,7 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
     with its code.
     """
     from mcp_tap.cli.serve import Job, main
+    from mcp_tap.cli.upstream import words_of
     from mcp_tap.net.target import parse_target
     from mcp_tap.proxy.settings import TapSettings
 
@@ -189,7 +206,7 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
         default_redaction=not options["no_default_redaction"],
         redact_key=options["redact_key"],
     )
-    child = _child(ctx)
+    child, command = _child(ctx), options["upstream_command"]
     verdicts = LiveVerdicts(live_policy(ctx, options))
     wanted = _wanted_view(options["view"], out, beside_child=child is not None)
     job = Job(
@@ -200,6 +217,8 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
         view=wanted,
         verdicts=verdicts,
         check=options["check"],
+        upstream=None if command is None else words_of(command),
+        upstream_wait=options["upstream_wait"],
     )
     return main(job, out)
 

@@ -28,10 +28,12 @@ from mcp_tap.cli.common import Output
 from mcp_tap.cli.ending import Ending
 from mcp_tap.cli.judging import LiveVerdicts
 from mcp_tap.cli.looks import ViewName, make_view, records_of, run_stats
+from mcp_tap.cli.upstream import WAIT, UpstreamServer, to_stderr
 from mcp_tap.cli.values import LOOPBACK
 from mcp_tap.core.text import plural, safe
 from mcp_tap.errors import TapError, UsageError
 from mcp_tap.net.guard import is_loopback
+from mcp_tap.net.target import parse_target
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views.base import View
@@ -53,6 +55,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of what rules find."""
     check: bool = False
     """The exit code follows what was found."""
+    upstream: list[str] | None = None
+    """Command of the server, where the tap starts and stops it."""
+    upstream_wait: float = WAIT
+    """Seconds until it has to accept connections."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +87,26 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve(job: Job, out: Output) -> int:
+    """Have the server up before the run begins, where it is ours to start, and down after it."""
     ending = Ending()
+    heard = job.view != "console" and not out.quiet
+    server = UpstreamServer(
+        job.upstream,
+        parse_target(job.settings.upstream),
+        show=to_stderr if heard else lambda _: None,
+        wait=job.upstream_wait,
+        on_end=out.warn,
+    )
+    try:
+        if not await server.start(lambda: bool(ending.code)):
+            return ending.code
+        return await _tap(job, out, ending, server)
+    finally:
+        await server.stop(lambda: ending.hurried)
+
+
+async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) -> int:
+    """Run the tap until it is told to end."""
     settings = job.settings
     capture = Path(job.write) if job.write else new_path(settings.label, datetime.now(UTC))
     view = make_view(
@@ -105,6 +130,7 @@ async def _serve(job: Job, out: Output) -> int:
     code = 0
     aborted = False
     onlooker = Onlooker(view, out)
+    server.on_end = view.notice
     try:
         if job.ready_file:
             _write_ready(Path(job.ready_file), run.url, capture)
@@ -119,6 +145,7 @@ async def _serve(job: Job, out: Output) -> int:
     finally:
         onlooker.end()
         await run.stop(ending.how)
+        await server.stop(lambda: ending.hurried)  # its last words come before ours
         if aborted and not run.exchanges:
             capture.unlink(missing_ok=True)
     if isinstance(streams.failure(), BrokenPipeError):

@@ -64,3 +64,13 @@ async def test_interrupt_from_the_terminal_is_left_to_the_child(tmp_path, monkey
         os.kill(os.getpid(), signal.SIGINT)
         await ending.wait()
         assert await running == 0
+
+
+async def test_signal_before_anything_began_is_the_exit_code_and_a_second_one_hurries():
+    ending = ending_.Ending()
+    assert (ending.code, ending.hurried) == (0, False)
+    os.kill(os.getpid(), signal.SIGTERM)
+    await ending.wait()
+    assert (ending.code, ending.hurried) == (128 + signal.SIGTERM, False)
+    ending._on_signal(signal.SIGTERM)
+    assert ending.hurried

@@ -54,7 +54,14 @@ def test_defaults_are_those_of_the_tap(jobs):
 
     assert run(["http", "http://localhost:1/mcp"]) == 0
     settings = TapSettings(upstream="http://localhost:1/mcp")
-    assert jobs == [Job(settings=settings, view="text")]
+    assert jobs == [Job(settings=settings, view="text", verdicts=jobs[0].verdicts)]
+
+
+def test_server_to_be_started_is_a_line_of_words(jobs):
+    words = ["--upstream-command", f"{sys.executable} -c 'a b'", "--upstream-wait", "1m"]
+    assert run(["http", "http://localhost:1/mcp", *words]) == 0
+    assert jobs[0].upstream == [sys.executable, "-c", "a b"]
+    assert jobs[0].upstream_wait == 60
 
 
 class Terminal:
@@ -100,6 +107,8 @@ def test_console_needs_a_terminal_of_its_own(monkeypatch, wanted, where, view):
         (["http://x/", "--max-body", "lots"], "--max-body: 'lots' is not a size"),
         (["http://x/", "--cacert", "nowhere"], "--cacert: File 'nowhere' does not exist"),
         (["http://x/", "-l", "abc"], "--listen: abc is neither a port nor HOST:PORT"),
+        (["http://x/", "--upstream-command", "no-such-thing"], "there is no command no-such-thing"),
+        (["http://x/", "--upstream-wait", "long"], "--upstream-wait: 'long' is not a duration"),
         (["http://x/", "--view", "gui"], "--view: 'gui' is not one of"),
     ],
 )

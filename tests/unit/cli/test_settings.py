@@ -69,7 +69,7 @@ def test_what_a_project_may_not_set_names_options_that_exist_or_will():
     with main.group.make_context("mcp-tap", ["list"]) as ctx:
         known = Commands(ctx)
         every = {key for command in known.commands() for key in known.options(command)}
-    assert set(NOT_FROM_PROJECTS) - every == {"script", "upstream-command"}
+    assert set(NOT_FROM_PROJECTS) - every == {"script"}
 
 
 def test_user_file_stands_where_the_platform_keeps_configuration(monkeypatch, tmp_path):

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import textwrap
+import time
+
+import pytest
+
+from mcp_tap.cli import upstream
+from mcp_tap.cli.upstream import UpstreamServer, words_of
+from mcp_tap.errors import UpstreamError, UsageError
+from mcp_tap.net.target import parse_target
+
+BOUND = 5.0
+SERVE = """
+    import os, signal, socket, sys
+    server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+    print("up", flush=True)
+"""
+WAIT = "    signal.pause()\n"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def server(script, *, port=None, wait=BOUND, on_end=None):
+    """Give a server that runs this script, and the lines it prints."""
+    lines = []
+    port = free_port() if port is None else port
+    words = [sys.executable, "-c", textwrap.dedent(script), str(port)]
+    target = parse_target(f"http://127.0.0.1:{port}/mcp")
+    return UpstreamServer(words, target, show=lines.append, wait=wait, on_end=on_end), lines
+
+
+async def until(condition):
+    end = time.monotonic() + BOUND
+    while not condition():
+        assert time.monotonic() < end, "did not happen within 5 s"
+        await asyncio.sleep(0.005)
+
+
+def is_alive(pid):
+    """Tell whether a process runs; one that only waits to be collected does not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:  # noqa: PTH123 - as short
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "what"),
+    [
+        ("", "usage", "is empty"),
+        ("   ", "usage", "is empty"),
+        ("node 'server.js", "usage", "cannot be read"),
+        ("PORT=3000 node server.js", "usage", "begins with a variable"),
+        ("cd server && node server.js", "usage", "has && in it"),
+        ("A=1 b | c", "usage", "has | in it"),
+        ("no-such-program --port 1", "command-not-found", "there is no command no-such-program"),
+    ],
+)
+def test_command_that_cannot_be_started_is_told_before_anything_runs(command, code, what):
+    with pytest.raises(UsageError) as error:
+        words_of(command)
+    assert error.value.code == code
+    assert what in error.value.what
+
+
+def test_what_needs_a_shell_is_shown_with_one():
+    with pytest.raises(UsageError) as error:
+        words_of("cd a && run 'b c'")
+    command = error.value.help.removeprefix("--upstream-command ")
+    (whole,) = upstream.shlex.split(command)
+    assert upstream.shlex.split(whole) == ["sh", "-c", "cd a && run 'b c'"]
+    with pytest.raises(UsageError) as error:
+        words_of("PORT=1 node x")
+    assert error.value.help == "--upstream-command 'env PORT=1 node x'"
+
+
+def test_command_is_divided_as_a_shell_divides_it():
+    assert words_of("sh -c 'a  b' \"c d\"") == ["sh", "-c", "a  b", "c d"]
+
+
+async def test_server_is_ready_when_it_accepts_and_gone_when_stopped():
+    one, lines = server(SERVE + WAIT)
+    assert await one.start()
+    assert one._process is not None
+    pid = one._process.pid
+    assert os.getpgid(pid) == pid
+    assert os.getsid(pid) == pid
+    await until(lambda: lines == ["up"])
+    await one.stop()
+    assert not is_alive(pid)
+    await one.stop()
+
+
+async def test_what_it_prints_is_harmless_and_comes_in_lines():
+    script = r"""
+    import sys
+    sys.stderr.write("from stderr\r\n")
+    sys.stderr.flush()
+    sys.stdout.buffer.write(b"a \x1b[2Jb\n\xff\nlong" + b"x" * 400000 + b"\nno end")
+    """
+    one, lines = server(script)
+    with pytest.raises(UpstreamError):
+        await one.start()
+    assert lines[:3] == ["from stderr", r"a \x1b[2Jb", "\ufffd"]
+    assert "".join(lines[3:-1]) == "long" + "x" * 400_000
+    assert max(map(len, lines)) < 100_000
+    assert lines[-1] == "no end"
+
+
+async def test_end_before_it_accepts_is_told_at_once_with_its_last_words():
+    script = "import sys; [print('line', n) for n in range(9)]; sys.exit('no database')"
+    one, _ = server(script, wait=60)
+    with pytest.raises(UpstreamError) as error:
+        async with asyncio.timeout(BOUND):
+            await one.start()
+    assert error.value.code == "upstream-ended"
+    assert "exited with code 1 before it accepted" in error.value.what
+    assert error.value.why.endswith("line 5 | line 6 | line 7 | line 8 | no database")
+
+
+async def test_end_by_signal_is_named():
+    one, _ = server("import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(UpstreamError, match="was ended by SIGKILL before"):
+        await one.start()
+
+
+async def test_server_that_never_accepts_is_given_up_and_stopped():
+    one, _ = server("import signal; print('elsewhere', flush=True);" + WAIT.strip(), wait=0.5)
+    with pytest.raises(UpstreamError) as error:
+        await one.start()
+    assert error.value.code == "upstream-not-ready"
+    assert "after 500ms" in error.value.what
+    assert "--upstream-wait" in error.value.help
+    assert one._process is not None
+    assert not is_alive(one._process.pid)
+
+
+async def test_port_that_is_taken_starts_nothing(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        one, _ = server("open('started', 'w')", port=other.getsockname()[1])
+        with pytest.raises(UpstreamError) as error:
+            await one.start()
+    assert error.value.code == "upstream-port-taken"
+    assert one._process is None
+    await one.stop()
+
+
+async def test_waiting_ends_when_it_is_given_up():
+    one, _ = server("import signal; signal.pause()", wait=60)
+    async with asyncio.timeout(BOUND):
+        assert not await one.start(lambda: one._process is not None)
+    assert one._process is not None
+    assert not is_alive(one._process.pid)
+
+
+async def test_all_it_started_is_stopped_with_it(tmp_path):
+    script = SERVE + (
+        "    import subprocess\n"
+        "    nap = [sys.executable, '-c', 'import time; time.sleep(60)']\n"
+        f"    child = subprocess.Popen(nap, stdout=open({str(tmp_path / 'out')!r}, 'w'))\n"
+        "    print(child.pid, flush=True)\n"
+    )
+    one, lines = server(script + WAIT)
+    assert await one.start()
+    await until(lambda: len(lines) == 2)
+    await one.stop()
+    assert not is_alive(int(lines[1]))
+
+
+async def test_server_that_ignores_the_signal_is_killed(monkeypatch):
+    monkeypatch.setattr(upstream, "GRACE", 0.2)
+    script = "\n    import signal\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SERVE
+    one, _ = server(script + "    while True: signal.pause()\n")
+    assert await one.start()
+    assert one._process is not None
+    before = time.monotonic()
+    await one.stop()
+    assert 0.2 <= time.monotonic() - before < 2
+    assert not is_alive(one._process.pid)
+
+
+async def test_nothing_is_waited_for_in_a_hurry():
+    script = "\n    import signal\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SERVE
+    one, _ = server(script + "    while True: signal.pause()\n")
+    assert await one.start()
+    before = time.monotonic()
+    await one.stop(lambda: True)
+    assert time.monotonic() - before < 1
+
+
+async def test_last_words_on_the_way_out_are_shown():
+    script = SERVE + (
+        "    signal.signal(signal.SIGTERM, lambda *_: (print('bye', flush=True), os._exit(0)))\n"
+    )
+    one, lines = server(script + WAIT)
+    assert await one.start()
+    await one.stop()
+    assert lines == ["up", "bye"]
+
+
+async def test_end_in_the_middle_is_told_once():
+    ends = []
+    one, _ = server(SERVE + "    sys.stdin.read()\n    sys.exit(3)\n", on_end=ends.append)
+    assert await one.start()
+    assert one._process is not None
+    assert one._process.stdin is not None
+    one._process.stdin.close()
+    await until(lambda: ends)
+    await one.stop()
+    assert len(ends) == 1
+    assert ends[0].startswith("the server exited with code 3: ")
+
+
+async def test_without_a_command_nothing_is_done():
+    target = parse_target("http://127.0.0.1:9/mcp")
+    one = UpstreamServer(None, target, show=print)
+    assert await one.start()
+    await one.stop()
+    assert one._process is None
+
+
+def test_line_for_stderr_is_marked(capfd):
+    upstream.to_stderr("hello")
+    assert capfd.readouterr().err == "server: hello\n"
