@@ -211,7 +211,11 @@ class Linker:
         fresh = [p for p in same if not p.answered]
         equal = [p for p in fresh if p.serial in near]
         fitting = [p for p in equal if _fits(retry, p.keys)]
-        best = fitting or self._again(retry, same, near)
+        best = fitting
+        if not any(_exact(retry, p) for p in fitting):
+            # What another round asked exactly is rather an answer to that, sent again.
+            again = self._again(retry, same, near)
+            best = [p for p in again if _exact(retry, p)] or fitting or again
         if best:
             return self._choose("state", best, retry)
         if self._is_over(retry):
@@ -222,15 +226,17 @@ class Linker:
         # unless the keys agree as well.
         if fresh and not self._is_constant(retry.state):
             return self._choose("state", fresh, retry)
-        fitting = [p for p in fresh if p.keys and retry.keys & p.keys]
+        fitting = [p for p in fresh if _fits(retry, p.keys)]
         return self._choose("state", fitting, retry) if fitting else None
 
     def _by_older_state(self, retry: Retry, rounds: list[Pending]) -> Found | None:
         """Take an answered round's state as evidence even where the arguments changed."""
         if retry.state is None:
             return None
-        same = [p for p in rounds if p.answered and p.state == retry.state]
-        return self._choose("state", same, retry) if same else None
+        same = [p for p in rounds if p.state == retry.state]
+        if not same or any(not p.answered for p in same):
+            return None
+        return self._choose("state", same, retry)
 
     def _again(self, retry: Retry, same: list[Pending], near: set[int]) -> list[Pending]:
         """Find answered rounds that the same answer is sent to again, or their newest successor.
@@ -254,6 +260,10 @@ class Linker:
         asked = [p for p in rounds if retry.keys & p.keys]
         fresh = [p for p in asked if not p.answered]
         equal = [p for p in fresh if p.serial in near]
+        again = [p for p in asked if p.answered and p.serial in near]
+        if not any(_exact(retry, p) for p in equal):
+            sent = [p for p in again if _exact(retry, p) and p.state == retry.state]
+            equal = sent or equal
         if equal:
             owners = {
                 p.track.call.number
@@ -262,7 +272,6 @@ class Linker:
             }
             mine = [p for p in equal if p.track.call.number in owners]
             return self._choose("keys", mine or equal, retry)
-        again = [p for p in asked if p.answered and p.serial in near]
         if again:
             return self._choose("keys", again, retry)
         if retry.state is None and self._is_over(retry):

@@ -313,3 +313,36 @@ def test_open_rounds_are_bounded_in_bytes_too(monkeypatch):
         talk.ask(talk.post(call(n, arguments={"blob": "x" * 5000})), "q", state=f"s{n}")
     assert len(talk.pipeline._correlator._linker.tracks()) == 3
     assert talk.pipeline.retired == 7
+
+
+def test_a_constant_state_with_other_arguments_links_where_one_round_alone_fits():
+    talk = Talk()
+    talk.ask(talk.post(call(1, "other")), "q", state="always")
+    talk.ask(talk.post(call(2, arguments={"n": 1})), state="always")
+    talk.post(call(3, arguments={"n": 2}, requestState="always"))
+    assert (talk.calls[2].rounds[-1].link, talk.calls[2].rounds[-1].answers_round) == ("state", 1)
+
+
+def test_an_answered_round_is_no_evidence_while_others_with_its_state_wait():
+    talk = Talk()
+    talk.ask(talk.post(call(1, arguments={"n": 1})), state="always")
+    talk.ask(talk.post(call(2, arguments={"n": 2})), "q", state="always")
+    retry = {"inputResponses": accept("q"), "requestState": "always"}
+    talk.ask(talk.post(call(3, arguments={"n": 2}, **retry)), state="always")
+    talk.post(call(4, arguments={"n": 3}, requestState="always"))
+    assert talk.last[0].rounds[0].link in ("none", "ambiguous")
+
+
+@pytest.mark.parametrize("state", ["always", None])
+def test_an_answer_sent_again_after_an_error_goes_to_the_round_that_asked_exactly_that(state):
+    echo = {} if state is None else {"requestState": state}
+    talk = Talk()
+    talk.ask(talk.post(call(1)), "a", state=state)
+    talk.ask(talk.post(call(2)), "a", "b", state=state)
+    for number in (3, 4):
+        n = talk.post(call(number, inputResponses=accept("a"), **echo))
+        if number == 3:
+            talk.reply(n, {"error": {"code": -32603, "message": "x"}})
+        else:
+            talk.result(n)
+    assert (talk.calls[1].outcome, talk.calls[2].outcome) == ("ok", "waiting")
