@@ -158,4 +158,4 @@ def _is_call_unknown(call: Message) -> bool:
     if tool is None or tool.mirrored is None or not tools.is_fresh(tool):
         return True
     given = [argument(call.params.get("arguments"), entry.path) for entry in tool.mirrored]
-    return any(type(value) is float or not can_travel(value) for value in given)
+    return any(not can_travel(v) or (type(v) is float and not v.is_integer()) for v in given)

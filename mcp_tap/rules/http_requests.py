@@ -172,6 +172,7 @@ def reissued_with_same_id(m: Message) -> Hits:
 
     It has to be a new request, with an id of its own.  A note where a library may have sent it
     again all by itself: the very same message, within a second, before a byte of a response came.
+    A client that closes the stream cancels the request, and its id is free again.
     """
     lost = m.flow.seen.lost.of(m.id)
     if lost is None or lost.value.get("method") != m.method:

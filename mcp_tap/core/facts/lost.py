@@ -59,6 +59,8 @@ class Lost(Topic):
         status = flow.status
         if status is not None and status != 200:
             return  # a response of a kind
+        if exchange.how == "client_gone" and flow.streams:
+            return  # that cancels it, and its id is free again
         if exchange.how in _BROKEN or (exchange.how == "complete" and flow.streams):
             t = exchange.end if exchange.end is not None else exchange.t
             self._lost.expire(t)

@@ -100,7 +100,10 @@ def test_a_call_whose_argument_no_header_can_repeat_may_be_refused(value):
     listed = exchange(
         ask("tools/list", 9), answer(result(9, tools=[tool], ttlMs=0, cacheScope="public"))
     )
-    assert judged(call(arguments={"n": value}), answer(error(1, -32020), 400), listed) == []
+    refusal = answer(error(1, -32020), 400)
+    assert judged(call(arguments={"n": value}), refusal, listed) == []
+    whole = call(arguments={"n": 4.0}, headers={"Mcp-Param-N": "4"})
+    assert judged(whole, refusal, listed) == WARNING
 
 
 def test_a_refusal_comes_once():

@@ -141,8 +141,8 @@ def test_a_lost_request_must_not_come_again_with_its_id():
     assert reissued(lost(), again()) == [("HTTP-009", "warning")]
     ended = exchange(call(5), stream(), (0, 1))
     assert reissued(ended, again()) == [("HTTP-009", "warning")]
-    gone = exchange(call("a"), stream(closed_by="client"), (0, 1))
-    assert reissued(gone, again("a")) == [("HTTP-009", "warning")]
+    named = exchange(call("a"), stream(closed_by="network"), (0, 1))
+    assert reissued(named, again("a")) == [("HTTP-009", "warning")]
 
 
 def test_another_id_another_request_or_an_answer_make_it_fine():
@@ -152,6 +152,8 @@ def test_another_id_another_request_or_an_answer_make_it_fine():
     assert reissued(again(5, (0, 1)), again()) == []
     refused = exchange(call(5), answer(status=401), (0, 1))
     assert reissued(refused, again()) == []
+    cancelled = exchange(call(5), stream(closed_by="client"), (0, 1))
+    assert reissued(cancelled, again()) == []
 
 
 def test_the_same_id_after_a_new_start_is_fine():
