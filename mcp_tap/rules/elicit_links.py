@@ -19,6 +19,7 @@ DANGEROUS: Final = frozenset(
     {"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "intent"}
 )
 """Schemes that run code or open local content: they are SEC-017."""
+_CONTROLS: Final = {**dict.fromkeys(range(0x21)), **dict.fromkeys(range(0x7F, 0xA0))}
 MOST_LINKS: Final = 50
 """Links looked at in one text."""
 MOST_TITLES: Final = 1000
@@ -54,13 +55,13 @@ def url_invalid(ask: Ask) -> Hits:
 
     A browser must be able to open it as it stands: there is no page it could be relative to.  Hosts
     in any script, ports, queries and fragments are fine.  Which scheme it has is ELIC-050 and
-    SEC-017.
+    SEC-017; one that runs code is told there alone, whatever else is wrong with the url.
     """
     url = ask.params.get("url")
     if type(url) is not str or is_masked(url):
         return None
     why = fault(url)
-    if why is None:
+    if why is None or dangerous_scheme(url) is not None:
         return None
     return Hit(f"server sends an elicitation with a url that {why}", ask.at("url"))
 
@@ -118,6 +119,15 @@ def link_in_form_text(ask: Ask) -> Hits:
         if what is not None:
             found.append(Hit(f"server's form has {what} in {of}", path))
     return found
+
+
+def dangerous_scheme(url: str) -> str | None:
+    """Name the scheme of a url that runs code or opens local content; None for any other.
+
+    Blanks and control characters before or in it do not hide it, as they do not for browsers.
+    """
+    scheme, colon, _ = url[:1000].translate(_CONTROLS).partition(":")
+    return scheme.lower() if colon and scheme.lower() in DANGEROUS else None
 
 
 def _texts(ask: Ask) -> Iterator[tuple[str, str, str]]:

@@ -13,6 +13,7 @@ from mcp_tap.core.model import Call
 from mcp_tap.core.records import pointer
 from mcp_tap.core.redact_names import folded, folded_all
 from mcp_tap.core.redact_text import MARK
+from mcp_tap.core.spec import TASKS_GET
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 from mcp_tap.rules.entries import entry_of
@@ -42,6 +43,8 @@ _ASSIGNED: Final = re.compile(
     r"client_?secret)=[\"']?([^\s\"',;&]{4,200})",
     re.IGNORECASE,
 )
+_BLOCKS: Final = ("content", "contents", "messages")
+"""Where `data` and `blob` are bytes in Base64, of pictures and files."""
 _MARKS: Final = ("token", "secret")
 _TOKENS: Final = folded_all(("access_token", "token", "api_key", "bearer"))
 _MOST_IN_TEXT: Final = 100
@@ -53,7 +56,7 @@ _MOST_IN_TEXT: Final = 100
     level="heuristic",
     blames="server",
     spec="specification/2026-07-28/client/elicitation#understanding-the-distinction",
-    on=("result tools/call", "result prompts/get", "result resources/read"),
+    on=("result tools/call", "result prompts/get", "result resources/read", "result tasks/get"),
     versions=("2026-07-28", "2025-11-25"),
 )
 def credential_returned_after_url_mode(m: Message) -> Hits:
@@ -61,9 +64,9 @@ def credential_returned_after_url_mode(m: Message) -> Hits:
 
     What a person entered on the server's page is the server's to keep: url mode exists so that the
     client never sees it.  Looked at are all texts, `structuredContent` and `_meta` of a result
-    whose call had a link that was accepted: values of well-known make (as in SEC-007), and members
-    named `access_token`, `refresh_token` or `client_secret`.  Masked values, and sentences such as
-    "token stored", are fine.
+    whose call had a link that was accepted, also where a task brings that result: values of
+    well-known make (as in SEC-007), and members named `access_token`, `refresh_token` or
+    `client_secret`.  Masked values, and sentences such as "token stored", are fine.
     """
     call = m.flow.call
     if call is None or m.result is None or m.result.get("resultType") == "input_required":
@@ -151,8 +154,14 @@ def _opened(call: Call) -> bool:
 
 
 def _handed(m: Message) -> Iterator[Hit]:
-    for path, name, text in texts_in(m.result, "result"):
-        if text and not _is_image(path) and (kind := _credential(name, text)) is not None:
+    result: Any = m.result
+    steps = ["result"]
+    if m.method == TASKS_GET:
+        result = result.get("result")
+        steps.append("result")
+    for path, name, text in texts_in(result, *steps):
+        is_image = path[-1] in ("data", "blob") and path[len(steps)] in _BLOCKS
+        if text and not is_image and (kind := _credential(name, text)) is not None:
             words = f"server hands the client {kind} after a link was opened for it"
             yield Hit(words, pointer(*path))
 
@@ -173,11 +182,6 @@ def _credential(name: str | None, text: str) -> str | None:
             if not (is_masked_text(found[1]) or is_placeholder(found[1]) or _is_word(found[1])):
                 return "a credential with its name"
     return None
-
-
-def _is_image(path: Steps) -> bool:
-    """Tell whether a text is bytes in Base64, of a content block or a resource."""
-    return path[-1] in ("data", "blob") and path[1] in ("content", "contents", "messages")
 
 
 def _is_word(text: str) -> bool:

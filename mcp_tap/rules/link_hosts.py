@@ -12,7 +12,7 @@ from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN, Flow
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.elicit_links import DANGEROUS
+from mcp_tap.rules.elicit_links import dangerous_scheme
 from mcp_tap.rules.link_secrets import url_of
 from mcp_tap.rules.urls import Url, read_url, written_host
 
@@ -50,7 +50,6 @@ _LOOKALIKES: Final = frozenset("асԁеһіјӏорԛѕԝхуѵүғ" + "αον�
 """Cyrillic and Greek letters that look like Latin ones."""
 _LONGEST_LABEL: Final = 255
 _DOTS: Final = re.compile(r"[.\u3002\uff0e\uff61]")
-_CONTROLS: Final = {**dict.fromkeys(range(0x21)), **dict.fromkeys(range(0x7F, 0xA0))}
 _SPECIAL: Final = ("http", "https", "ws", "wss", "ftp")
 
 
@@ -153,10 +152,10 @@ def url_dangerous_scheme(ask: Ask) -> Hits:
     text = ask.params.get("url")
     if type(text) is not str:
         return None
-    scheme, colon, _ = text[:1000].translate(_CONTROLS).partition(":")
-    if not colon or scheme.lower() not in DANGEROUS:
+    scheme = dangerous_scheme(text)
+    if scheme is None:
         return None
-    return Hit(f"server sends a url of the scheme {scheme.lower()}", ask.at("url"))
+    return Hit(f"server sends a url of the scheme {scheme}", ask.at("url"))
 
 
 def _labels(text: str) -> list[str]:

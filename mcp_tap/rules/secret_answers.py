@@ -18,6 +18,8 @@ from mcp_tap.rules.shapes_persons import card_in
 
 MOST_VALUES: Final = 1000
 """Values looked at of one answer."""
+MOST_LISTED: Final = 20
+"""Values looked at of one list of choices."""
 MOST_TEXT: Final = 200_000
 """Characters looked at of the answers in one message."""
 _SHORTEST: Final = 13
@@ -75,21 +77,29 @@ def card_number_in_content(answer: Answer) -> Hits:
         return None
     found = []
     for name, value in islice(answer.content.items(), MOST_VALUES):
-        if type(value) is int and value >= 10**12:
-            issuer = card_in(str(value)) if value < 10**19 else None
-            asked = issuer is not None and asks_for_card(answer.ask, name)
-            issuer = issuer if asked else None
-        elif type(value) is str and _SHORTEST <= len(value) <= 40:
-            issuer = card_in(value)
-            asked = issuer is not None and asks_for_card(answer.ask, name)
-        else:
+        issuer = _issuer(value)
+        if issuer is None:
             continue
-        if issuer is not None:
+        asked = asks_for_card(answer.ask, name)
+        if asked or type(value) is not int:
             words = f"client sent what looks like a {issuer} card number in field "
             path = answer.at("content", name)
             blame: Any = "server" if asked else None
             found.append(Hit(words + brief(name, 40), path, spot=name, blame=blame))
     return found
+
+
+def _issuer(value: Any) -> str | None:
+    """Name the issuer of what looks like a card number, or of one in a list."""
+    if type(value) is list:
+        return next(filter(None, map(_issuer_of, value[:MOST_LISTED])), None)
+    if type(value) is int:
+        return card_in(str(value)) if 10**12 <= value < 10**19 else None
+    return _issuer_of(value)
+
+
+def _issuer_of(value: Any) -> str | None:
+    return card_in(value) if type(value) is str and _SHORTEST <= len(value) <= 40 else None
 
 
 def _texts(answer: Answer) -> Iterator[tuple[str, str]]:

@@ -68,7 +68,7 @@ _SHAPES: Final = (
         rf"{_EDGE}gh[pousr]_([A-Za-z0-9]{{30,255}}){_AFTER}",
     ),
     _shape("a GitHub token", "github_pat_", rf"{_EDGE}github_pat_([A-Za-z0-9_]{{22,255}}){_AFTER}"),
-    _shape("an API key", "sk-", rf"{_EDGE}sk-({_B64URL}{{16,300}}+)", _is_key),
+    _shape("an API key", "sk-", rf"{_EDGE}sk-({_B64URL}{{16,300}}+)(?!\.{{3}}|\u2026)", _is_key),
     _shape(
         "a Stripe key",
         "sk_live_ sk_test_ rk_live_ rk_test_",
@@ -112,7 +112,8 @@ _SHAPES: Final = (
         "a private key",
         "PRIVATE",
         r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:\s|\\[rn]|[A-Za-z-]{1,20}: [^\r\n]{0,80}){0,12}([A-Za-z0-9+/=]{12})",
+        r"(?:\s|\\[rn]|[A-Za-z-]{1,20}: [^\r\n]{0,80}){0,12}([A-Za-z0-9+/=]{12}"
+        r"|(?:(?<=[\r\n])|(?<=\\[rn]))[A-Za-z0-9+/=]{6,11}+(?=[\r\n]|\\[rn]|-----))",
     ),
     _shape("an age key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1([A-Z0-9]{50,64})"),
     _shape(

@@ -34,6 +34,8 @@ def link(url):
         ("myapp://connect", ["ELIC-050"]),
         ("mailto:a@b.c", ["ELIC-050"]),
         ("javascript:alert(1)", []),
+        (" javascript:alert(1)", []),
+        (" https://mcp.example.com/", ["ELIC-049"]),
         ("DATA:text/html,x", []),
         ("file:///etc/passwd", []),
         ("view-source:https://a.b", []),

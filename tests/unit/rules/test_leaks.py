@@ -5,6 +5,7 @@ import pytest
 from tests.cases import (
     RESULT,
     SESSION,
+    TASKS,
     answer,
     ask,
     asking,
@@ -107,6 +108,47 @@ def test_it_holds_for_sessions_as_well():
         exchange(post(accepted, SESSION, version="2025-11-25"), answer(status=202), (24, 25)),
     )
     assert ids(case, "SEC-022") == ["SEC-022"]
+
+
+TASK = {
+    "taskId": "t-1",
+    "createdAt": "2026-08-01T10:00:00Z",
+    "lastUpdatedAt": "2026-08-01T10:00:05Z",
+    "ttlMs": None,
+}
+
+
+def of_task(last, action="accept"):
+    def state(number, kind="complete", **more):
+        return answer(result(number, kind, **TASK, **more))
+
+    given = {"q": {"action": action}}
+    update = ask("tasks/update", 3, caps=TASKS, taskId="t-1", inputResponses=given)
+    return traffic(
+        exchange(call(caps=TASKS), state(1, "task", status="working")),
+        exchange(
+            ask("tasks/get", 2, caps=TASKS, taskId="t-1"),
+            state(2, status="input_required", inputRequests={"q": URL}),
+        ),
+        exchange(update, answer(result(3))),
+        exchange(
+            ask("tasks/get", 4, caps=TASKS, taskId="t-1"), state(4, status="completed", result=last)
+        ),
+    )
+
+
+def test_it_holds_for_the_result_of_a_task():
+    (found,) = fired(of_task(text(TOKEN)), "SEC-022")
+    assert (found.path, TOKEN in found.message) == ("/result/result/content/0/text", False)
+    picture = {"content": [{"type": "image", "data": TOKEN, "mimeType": "image/png"}]}
+    assert ids(of_task(picture), "SEC-022") == []
+    assert ids(of_task(text("Connected")), "SEC-022") == []
+    assert ids(of_task(text(TOKEN), "decline"), "SEC-022") == []
+
+
+def test_only_content_holds_bytes():
+    held = {"structuredContent": {"content": {"data": TOKEN}}}
+    assert ids(opened({**text("ok"), **held}), "SEC-022") == ["SEC-022"]
 
 
 def listed(**properties):

@@ -53,6 +53,12 @@ def test_a_card_number_is_found_and_not_shown():
     assert found.blame == "server"
 
 
+def test_a_card_number_counts_in_a_list_of_choices_too():
+    (found,) = fired(entered({"name": ["a", "4111 1111 1111 1111"]}), *MINE)
+    assert (found.rule, found.path[-5:]) == ("SEC-008", "/name")
+    assert ids(entered({"name": ["a", 4111111111111111, None]}), *MINE) == []
+
+
 def test_a_number_is_a_card_only_where_one_was_asked_for():
     number = {"type": "integer"}
     assert ids(entered({"order": 4111111111111111}, order=number), *MINE) == []
