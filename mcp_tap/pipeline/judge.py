@@ -7,7 +7,7 @@ that is not whole: the record cap cut it, or it is so large that only its outlin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -39,12 +39,13 @@ from mcp_tap.core.records import (
 from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.core.wire import LARGE, UNPARSED
 from mcp_tap.pipeline.steps import steps_of
-from mcp_tap.rules.engine import Engine
+from mcp_tap.rules.engine import Engine, Step
 
 MOST_KEPT: Final = 100
 """Findings kept with one call or exchange."""
 _NOTHING: Final[list[Finding]] = []
 _PROCESS: Final = "stdio"
+_RESPONSES: Final = frozenset({"result", "error"})
 
 
 Sift: TypeAlias = Callable[[Finding, Call | Exchange | None], Finding | None]
@@ -65,6 +66,8 @@ class Judge:
         self._steady = steady
         self._sift = sift
         self._engine = Engine()
+        self._spares_heads = self._engine.spares("head")
+        self._spares_ends = self._engine.spares("closed")
         self._run = Run()
         self._http = True
         self._upstream = ""
@@ -95,8 +98,7 @@ class Judge:
         found = handler(live, record, value)
         if found:
             found = self._keep(live, found)
-        if type(record) is Closed and live is not None and live.flow is not None:
-            live.flow.release()
+        if type(record) is Closed and live is not None:
             live.flow = None
         return found
 
@@ -170,12 +172,14 @@ class Judge:
     def _response(self, live: Live | None, record: HttpResponse, _: Any) -> list[Finding]:
         if live is None:
             return _NOTHING
-        flow = self._flow(live)
+        flow: Flow = live.flow or self._flow(live)
         flow.reply = record
         if record.sender == "tap":
             return _NOTHING
         known = head_of(flow) if flow.known is not None else None
         flow.reply_known = known
+        if known is not None and self._spares_heads:
+            return _NOTHING
         steps = (("head", None, flow),)
         found = self._engine.judge(flow, None, steps, known=known is not None)
         if found and self._engine.restless:
@@ -185,15 +189,17 @@ class Judge:
     def _closed(self, live: Live | None, record: Closed, _: Any) -> list[Finding]:
         if live is None:
             return _NOTHING
-        flow = self._flow(live)
+        flow: Flow = live.flow or self._flow(live)
         flow.closed = record
         found = _NOTHING
         if not live.exchange.from_tap:
-            # Where a request has its response, no more than how it came can be wrong with its end.
-            plain = flow.request is not None and flow.responses > 0 and not flow.event_fields
-            known = plain and self._steady
-            found = self._engine.judge(flow, None, (("closed", None, flow),), known=known)
+            # Where a request has its response, and that came in the usual way, so did its end.
+            first = flow.request is flow.sent is not None
+            known = first and flow.responses > 0 and not flow.event_fields and self._steady
+            if not (known and self._spares_ends):
+                found = self._engine.judge(flow, None, (("closed", None, flow),), known=known)
         flow.seen.closed(flow)
+        flow.release()
         return found
 
     def _gap(self, _: Live | None, record: Gap, __: Any) -> list[Finding]:
@@ -245,7 +251,7 @@ class Judge:
     ) -> list[Finding]:
         if live is None:
             return _NOTHING
-        flow = self._flow(live)
+        flow: Flow = live.flow or self._flow(live)
         if record.sender == "tap" or not (flow.is_endpoint or _speaks(value)):
             return _NOTHING
         if record.truncated or _is_outline(record):
@@ -264,11 +270,14 @@ class Judge:
     def _judge(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
         event = message.event
         known = flow.band == MODERN and self._steady and self._knows(flow, message)
-        steps = steps_of(live, flow, message)
+        if known and (message.request is None or message.request.fired is None):
+            steps: Sequence[Step] = (("message", None, message), (event, message.method, message))
+        else:
+            steps = steps_of(live, flow, message)
         found = self._engine.judge(flow, message, steps, known=known)
         if not known and flow.band == MODERN and self._steady:
             self._learn(flow, message)
-        if event in ("result", "error"):
+        if event in _RESPONSES:
             flow.responses += 1
             if flow.response is None:
                 flow.response = message
@@ -277,7 +286,7 @@ class Judge:
             if subject is message:
                 note(name, message, known=known)
         track = live.track
-        if track is not None and track.first is None and event == "request":
+        if event == "request" and track is not None and track.first is None:
             track.first = message
         return found
 

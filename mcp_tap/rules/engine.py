@@ -47,6 +47,15 @@ class Engine:
         self.restless = False
         """A steady rule fired on the subject judged last, and would again on an equal one."""
 
+    def spares(self, event: str) -> bool:
+        """Tell whether no rule of an event has to look at what is known."""
+        return all(
+            trigger in rule.steady
+            for rule in self._rules
+            for trigger in rule.on
+            if trigger.partition(" ")[0] == event
+        )
+
     def judge(
         self, flow: Flow, message: Message | None, steps: Iterable[Step], *, known: bool = False
     ) -> list[Finding]:
@@ -92,10 +101,12 @@ class Engine:
         if message is not None and found:
             message.fired = {rule.id for rule, _ in found}
         for plan, subject in late:
-            self._run(found, plan[1], subject)
-        if all(rule.severity == "note" for rule, _ in found):
+            if plan[1]:
+                self._run(found, plan[1], subject)
+        if not found or all(rule.severity == "note" for rule, _ in found):
             for plan, subject in late:
-                self._run(found, plan[2], subject)
+                if plan[2]:
+                    self._run(found, plan[2], subject)
 
     def _run(self, found: list[Found], pairs: tuple[Pair, ...], subject: Any) -> None:
         for judge, rule in pairs:

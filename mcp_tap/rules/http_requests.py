@@ -174,7 +174,8 @@ def reissued_with_same_id(m: Message) -> Hits:
     again all by itself: the very same message, within a second, before a byte of a response came.
     A client that closes the stream cancels the request, and its id is free again.
     """
-    lost = m.flow.seen.lost.of(m.id)
+    known = m.flow.seen.lost
+    lost = known.of(m.id) if known.any else None
     if lost is None or lost.value.get("method") != m.method:
         return None
     params = lost.value.get("params")

@@ -122,6 +122,7 @@ _MEMBERS: Final = (
     blames="server",
     spec="seps/2663-tasks-extension#task-status",
     on=("result tools/call", *STATES),
+    steady=("result tools/call",),
 )
 def task_status_payload_mismatch(m: Message) -> Hits:
     """What a task carries does not fit its status.

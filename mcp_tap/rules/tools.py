@@ -144,7 +144,7 @@ def structured_content_violates_output_schema(m: Message) -> Hits:
     if request is None or result is None:
         return None
     tools = m.flow.seen.tools
-    tool = tools.of(request)
+    tool = tools.of(request) if tools.any else None
     if tool is None or tool.output is None or not tools.is_fresh(tool) or not _is_done(m, result):
         return None
     return _structured(result, tool.output, brief(request.params.get("name"), 60))

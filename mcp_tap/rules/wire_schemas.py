@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 
 _MOST_STEPS: Final = 12
 _MOST_OPTIONS: Final = 12
+_MOST_MEMBERS: Final = 16
+_MOST_SIGNATURES: Final = 64
+"""Sets of members with their types that are remembered of one shape."""
+_UNKNOWN: Final = ("\0",)
+_OF_MEMBERS: Final = frozenset({"type", "properties", "required"})
+_TEXTS: Final = [{"type": "text", "text": text} for text in ("", "x" * 10_000)]
+_PLAIN: Final[dict[Any, frozenset[type]]] = {
+    "object": frozenset({dict}),
+    "string": frozenset({str}),
+    "number": frozenset({int, float}),
+    "boolean": frozenset({bool}),
+}
+_ALL: Final[frozenset[type]] = frozenset({dict, list, str, int, float, bool, type(None)})
+_NO_TYPES: Final[frozenset[type]] = frozenset()
 _TYPES: Final = {
     "object": "an object",
     "array": "an array",
@@ -32,12 +46,63 @@ _TYPES: Final = {
 class Shape:
     """What `params`, or a result, must look like."""
 
-    __slots__ = ("_validator", "is_valid")
+    __slots__ = ("_kinds", "_required", "_signatures", "_texts", "_validator")
 
-    def __init__(self, validator: Validator) -> None:
-        """Stand for one definition."""
+    def __init__(self, validator: Validator, schema: dict[str, Any], texts: frozenset[str]) -> None:
+        """Stand for one definition.
+
+        Args:
+            validator: for values of it.
+            schema: the definition itself.
+            texts: members that may be an array of text blocks.
+        """
         self._validator = validator
-        self.is_valid = validator.is_valid
+        self._texts = texts
+        self._required: list[str] = schema.get("required", [])
+        self._kinds: dict[str, frozenset[type]] | None = None
+        """Types that are all the schema asks for, by member; None where it speaks of more."""
+        if schema.keys() <= _OF_MEMBERS:
+            members = schema.get("properties", {})
+            self._kinds = {name: _kinds_of(member) for name, member in members.items()}
+        self._signatures: dict[tuple[Any, ...], tuple[str, ...] | None] = {}
+
+    def is_valid(self, value: dict[str, Any]) -> bool:
+        """Tell whether an object looks so; what is ordinary is seen without the validator."""
+        return self._is_ordinary(value) or self._validator.is_valid(value)
+
+    def _is_ordinary(self, value: dict[str, Any]) -> bool:
+        if len(value) > _MOST_MEMBERS:
+            return False
+        signature = (*value, *map(type, value.values()))
+        arrays = self._signatures.get(signature, _UNKNOWN)
+        if arrays is _UNKNOWN:
+            if len(self._signatures) >= _MOST_SIGNATURES:
+                self._signatures.clear()
+            arrays = self._signatures[signature] = self._arrays(value)
+        if arrays is None:
+            return False
+        for name in arrays:
+            for block in value[name]:
+                if type(block) is not dict or len(block) != 2 or block.get("type") != "text":
+                    return False
+                if type(block.get("text")) is not str:
+                    return False
+        return True
+
+    def _arrays(self, value: dict[str, Any]) -> tuple[str, ...] | None:
+        """Give the members that have to be text blocks; None where an object is not ordinary."""
+        kinds = self._kinds
+        if kinds is None or any(name not in value for name in self._required):
+            return None
+        arrays = []
+        for name, member in value.items():
+            allowed = kinds.get(name)
+            if allowed is None or type(member) in allowed:
+                continue
+            if name not in self._texts or type(member) is not list:
+                return None
+            arrays.append(name)
+        return tuple(arrays)
 
     def fault(self, value: Any) -> tuple[str, str] | None:
         """Say what is wrong first: a JSON pointer and a few words, which quote no value.
@@ -89,7 +154,30 @@ def _shape(definitions: str, name: str) -> Shape:
     from jsonschema_rs import Draft202012Validator  # noqa: PLC0415 (only who judges pays for it)
 
     schema = {"$ref": f"#/$defs/{name}", "$defs": _data()["definitions"][definitions]}
-    return Shape(Draft202012Validator(schema))
+    shape = _data()["definitions"][definitions][name]
+    texts = frozenset(
+        member
+        for member, of_member in shape.get("properties", {}).items()
+        if _takes_texts(of_member, schema["$defs"])
+    )
+    return Shape(Draft202012Validator(schema), shape, texts)
+
+
+def _takes_texts(schema: Any, definitions: dict[str, Any]) -> bool:
+    """Tell whether a member may be any array of text blocks that have nothing but their text."""
+    if type(schema) is not dict or schema.keys() != {"type", "items"}:
+        return False
+    from jsonschema_rs import Draft202012Validator  # noqa: PLC0415 (only who judges pays for it)
+
+    return Draft202012Validator({**schema, "$defs": definitions}).is_valid(_TEXTS)
+
+
+def _kinds_of(schema: Any) -> frozenset[type]:
+    """Give the types for which nothing else is asked of a value; none where more is."""
+    if schema is True or schema == {}:
+        return _ALL
+    kind = schema.get("type") if type(schema) is dict and len(schema) == 1 else None
+    return _PLAIN.get(kind, _NO_TYPES) if type(kind) is str else _NO_TYPES
 
 
 @cache

@@ -50,14 +50,13 @@ def test_much_of_what_repeats_is_known(transport, monkeypatch):
     judge = Engine.judge
 
     def counted(self, flow, message, steps, *, known=False):
-        event = message.event if message is not None else steps[0][0]
+        event = message.event if message is not None else ""
         events[event, known] = events.get((event, known), 0) + 1
         return judge(self, flow, message, steps, known=known)
 
     monkeypatch.setattr(Engine, "judge", counted)
     for seed in range(20):
         found(case_of(seed, transport), steady=True)
-    wanted = ["request", "result", "server_notification"]
-    for event in wanted if transport == "stdio" else [*wanted, "head", "closed"]:
+    for event in ("request", "result", "server_notification"):
         known = events.get((event, True), 0)
         assert known > 0.15 * (known + events.get((event, False), 0)), (event, events)

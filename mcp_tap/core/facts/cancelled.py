@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from msgspec import Struct
+
+from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.progress import Token, is_over, token_key
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.spec import LISTEN, NOTE_CANCELLED
 
 if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Flow
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.model import Exchange
 
@@ -17,27 +21,33 @@ MOST_ON_STDIO: Final = 16_384
 """Requests remembered of one client."""
 
 
-class Sent:
+class Sent(Struct, eq=False):
     """A request, and what became of it."""
 
-    __slots__ = ("cancelled", "exchange", "is_task", "method", "modern", "shared")
+    number: int
+    """Of its exchange."""
+    exchange: Exchange | None
+    """None once that is over: what is kept of a request must not keep all of it."""
+    method: str | None
+    modern: bool
+    shared: bool
+    """An unanswered one has the same id."""
+    cancelled: float | None = None
+    """When its client cancelled it, before it was answered."""
+    is_task: bool = False
+    """It was answered with a task."""
 
-    def __init__(self, message: Message, *, shared: bool) -> None:
-        """Remember one; `shared`: an unanswered one has the same id."""
-        self.exchange: Exchange = message.flow.exchange
-        self.method = message.method
-        self.modern = message.flow.modern
-        self.shared = shared
-        self.cancelled: float | None = None
-        """When its client cancelled it, before it was answered."""
-        self.is_task = False
-        """It was answered with a task."""
+    @property
+    def is_over(self) -> bool:
+        """It is answered, or will never be."""
+        return self.exchange is None or is_over(self.exchange)
 
 
 class Cancelled(Topic):
     """Requests of one client by id, the newest of each."""
 
-    wants: ClassVar = ("request", "result tools/call", f"notification {NOTE_CANCELLED}")
+    wants: ClassVar = ("request", "result tools/call", f"notification {NOTE_CANCELLED}", "closed")
+    steady: ClassVar = ("result tools/call",)
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -62,18 +72,29 @@ class Cancelled(Topic):
                     sent.is_task = True
         else:
             sent = self.get(message.params.get("requestId"))
-            if sent is not None and sent.cancelled is None and not is_over(sent.exchange):
+            if sent is not None and sent.cancelled is None and not sent.is_over:
                 sent.cancelled = message.t
 
+    def closed(self, flow: Flow) -> None:
+        """Let go of an exchange."""
+        exchange = flow.exchange
+        number = exchange.request_id
+        sent = self._sent.get(number) if type(number) is int else self.get(number)
+        if sent is not None and sent.exchange is exchange:
+            sent.exchange = None
+
     def _request(self, message: Message) -> None:
-        key = token_key(message.id)
+        number, flow, sent = message.id, message.flow, self._sent
+        key = number if type(number) is int else token_key(number)
         if key is None:
             return
-        before = self._sent.pop(key, None)
-        shared = before is not None and not is_over(before.exchange)
-        self._sent[key] = Sent(message, shared=shared)
-        if len(self._sent) > (MOST_ON_HTTP if message.flow.http else MOST_ON_STDIO):
-            del self._sent[next(iter(self._sent))]
+        before = sent.pop(key, None)
+        shared = before is not None and not before.is_over
+        sent[key] = Sent(
+            flow.exchange.number, flow.exchange, message.method, flow.band == MODERN, shared
+        )
+        if len(sent) > (MOST_ON_HTTP if flow.http else MOST_ON_STDIO):
+            del sent[next(iter(sent))]
             self.complete = False
 
     def get(self, request_id: Any) -> Sent | None:
@@ -84,7 +105,7 @@ class Cancelled(Topic):
     def of(self, exchange: Exchange) -> Sent | None:
         """Find a request by its exchange."""
         sent = self.get(exchange.request_id)
-        return sent if sent is not None and sent.exchange is exchange else None
+        return sent if sent is not None and sent.number == exchange.number else None
 
     def since(self, exchange: Exchange) -> float | None:
         """Say when the request of an exchange was cancelled; None where it was not."""

@@ -36,6 +36,7 @@ class Levels(Topic):
     """What unanswered requests asked for."""
 
     wants: ClassVar = ("request",)
+    over: ClassVar = ("stdio",)
 
     def __init__(self) -> None:
         """Begin with none."""

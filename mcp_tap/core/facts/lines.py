@@ -81,6 +81,7 @@ class Lines(Topic):
     """What is open, by sender."""
 
     wants: ClassVar = ("line", "message")
+    over: ClassVar = ("stdio",)
 
     def __init__(self) -> None:
         """Begin with nothing open."""

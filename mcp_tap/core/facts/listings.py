@@ -81,6 +81,7 @@ class Listings(Topic):
         "error",
         *(f"server_notification {method}" for method in _OUTDATES),
     )
+    steady: ClassVar = ("result tools/call",)
 
     def __init__(self) -> None:
         """Begin with nothing seen."""

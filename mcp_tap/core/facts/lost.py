@@ -44,6 +44,8 @@ class Lost(Topic):
     def __init__(self) -> None:
         """Begin with none."""
         self._lost: Bounded[tuple[bool, str], LostRequest] = Bounded(MOST_LOST, LONGEST)
+        self.any = False
+        """A request was ever lost."""
 
     def of(self, request_id: Any) -> LostRequest | None:
         """Give the lost request that had an id."""
@@ -51,8 +53,10 @@ class Lost(Topic):
 
     def closed(self, flow: Flow) -> None:
         """Take note of an exchange that ended without a response."""
+        if flow.responses:
+            return
         request, exchange = flow.request, flow.exchange
-        if request is None or flow.responses or exchange.answered or exchange.from_tap:
+        if request is None or exchange.answered or exchange.from_tap:
             return
         if request.method in _BEGINS or exchange.size > MOST_SIZE:
             return
@@ -66,10 +70,11 @@ class Lost(Topic):
             self._lost.expire(t)
             lost = LostRequest(request.value, t, status is None)
             self._lost.put(id_key(request.id), lost, t)
+            self.any = True
 
     def note(self, message: Message) -> None:
         """Forget what the client has taken up again, and all of it where it was started anew."""
-        if not len(self._lost):
+        if not self.any:
             return
         number = message.id
         if message.method in _BEGINS:

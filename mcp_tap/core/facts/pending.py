@@ -45,7 +45,8 @@ class Pending(Topic):
         self.started = False
         """A request was seen."""
         self._lowest: float | None = None
-        self._open: Bounded[Key, int] = Bounded(MOST_OPEN, _LONGEST)
+        self._open: dict[Key, int] = {}
+        self._forgot = False
         self._over: Bounded[Key, State] = Bounded(MOST_OVER, _LONGEST)
 
     def knows(self, request_id: Any) -> bool:
@@ -54,7 +55,7 @@ class Pending(Topic):
         It can where the recording began later than the requests, or where so many of these were
         open at once that some were forgotten.
         """
-        if not self.started or self._open.retired:
+        if not self.started or self._forgot:
             return False
         if type(request_id) is int or type(request_id) is float:
             return self._lowest is None or request_id > self._lowest
@@ -63,14 +64,14 @@ class Pending(Topic):
     def is_open(self, flow: Flow, request_id: Any) -> bool:
         """Tell whether a request of the same credential with this id waits for its response."""
         key = _key(flow, request_id)
-        return key is not None and self._open.get(key) is not None
+        return key is not None and key in self._open
 
     def state(self, flow: Flow, request_id: Any) -> State | None:
         """Say what is known of an id; None where it was never used."""
         key = _key(flow, request_id)
         if key is None:
             return None
-        return "open" if self._open.get(key) is not None else self._over.get(key)
+        return "open" if key in self._open else self._over.get(key)
 
     def note(self, message: Message) -> None:
         """Take note of a request, its response, or its cancellation."""
@@ -81,20 +82,20 @@ class Pending(Topic):
         elif event == "notification":
             self._end(flow, message.params.get("requestId"), "cancelled", message.t)
         else:
-            request = flow.request
-            if request is not None and _same(request.id, message.id):
+            request, number = flow.request, message.id
+            if request is not None and (request.id is number or _same(request.id, number)):
                 flow.memo["answered"] = True
-            self._end(flow, message.id, "answered", message.t)
+            self._end(flow, number, "answered", message.t)
             if message.method == INITIALIZE and message.result is not None:
                 self.batches = message.result.get("protocolVersion") == BATCHING
 
     def closed(self, flow: Flow) -> None:
         """Forget a request whose stream is over, whatever ended it."""
-        request = flow.request
-        if request is not None and "answered" not in flow.memo:
-            key = _key(flow, request.id)
-            if key is not None:
-                self._open.pop(key)
+        if "answered" in flow.memo:
+            return
+        key = _key(flow, flow.request.id) if flow.request is not None else None
+        if key is not None:
+            self._open.pop(key, None)
 
     def _request(self, message: Message, flow: Flow) -> None:
         self.started = True
@@ -106,18 +107,20 @@ class Pending(Topic):
         number = key[1]
         if not isinstance(number, str) and (self._lowest is None or number < self._lowest):
             self._lowest = number
-        self._open.put(key, (self._open.get(key) or 0) + 1, message.t)
+        known = self._open
+        known[key] = known.pop(key, 0) + 1
+        if len(known) > MOST_OPEN:
+            del known[next(iter(known))]
+            self._forgot = True
 
     def _end(self, flow: Flow, request_id: Any, state: State, t: float) -> None:
         key = _key(flow, request_id)
         if key is None:
             return
-        waiting = self._open.get(key)
+        waiting = self._open.pop(key, None)
         if waiting is not None and waiting > 1 and state == "answered":
-            self._open.put(key, waiting - 1, t)
+            self._open[key] = waiting - 1
             return
-        if waiting is not None:
-            self._open.pop(key)
         if not flow.http and (waiting is not None or self._over.get(key) is not None):
             self._over.put(key, state, t)
 

@@ -47,6 +47,8 @@ class Server(Topic):
         if message.event == "error":
             self._refusal(message)
             return
+        if self.is_modern and self.unsupported is None and message.method != DISCOVER:
+            return
         if self.unsupported is not None and message.flow.version in self.unsupported.supported:
             self.unsupported = None
         if message.method == DISCOVER:

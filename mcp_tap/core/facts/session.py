@@ -34,6 +34,7 @@ class Session(Topic):
         f"server_notification {spec.NOTE_ELICITED}",
         "error",
     )
+    steady: ClassVar = ("request",)
 
     def __init__(self) -> None:
         """Begin one of which nothing is known."""

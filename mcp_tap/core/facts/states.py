@@ -161,10 +161,12 @@ class States(Topic):
 
     def note(self, message: Message) -> None:
         """Take note of a result, or of a retry."""
-        flow = message.flow
+        flow, result = message.flow, message.result
         if message.method in _LISTS:
             if message.event == "result":
                 self._listed(message, _LISTS[message.method])
+            return
+        if not self._of and result is not None and result.get("resultType") == "complete":
             return
         call, round_ = flow.call, flow.round
         if call is None or round_ is None or flow.band != MODERN:
@@ -174,12 +176,14 @@ class States(Topic):
             if chain is not None and flow.retry is not None and not flow.retry.asks:
                 chain.polls.append(message.t)
             return
-        result = message.result
-        if result is None or round_.response_seq != message.seq:
-            return
+        if result is not None and round_.response_seq == message.seq:
+            self._responded(message, call, round_.number, result)
+
+    def _responded(self, message: Message, call: Call, number: int, result: dict[str, Any]) -> None:
+        flow = message.flow
         kind = result.get("resultType")
         if kind == INPUT_REQUIRED:
-            self._asked(message, call, round_.number, result)
+            self._asked(message, call, number, result)
         elif self._of and (found := self._chains.pop(call.number)) is not None:
             self._drop(found)
             found[1].over = True
@@ -194,6 +198,8 @@ class States(Topic):
 
     def closed(self, flow: Flow) -> None:
         """Take note that a response has gone through, or has not."""
+        if not len(self._passing):
+            return
         chain = self._passing.pop(flow.exchange.number)
         if chain is not None and chain.exchange == flow.exchange.number:
             chain.delivered = flow.exchange.how == "complete"

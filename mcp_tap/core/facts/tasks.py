@@ -110,6 +110,7 @@ class Tasks(Topic):
         f"request {spec.TASKS_CANCEL}",
         f"server_notification {spec.NOTE_TASK}",
     )
+    steady: ClassVar = ("result tools/call",)
 
     def __init__(self) -> None:
         """Begin with none."""

@@ -49,6 +49,8 @@ class Tools(Topic):
         """How often the list was said to have changed."""
         self.annotated = False
         """A tool was listed that has annotations, or may have some."""
+        self.any = False
+        """A tool was listed."""
         self._known: Bounded[str, Tool] = Bounded(MOST_TOOLS, LONGEST)
 
     def of(self, request: Message) -> Tool | None:
@@ -100,6 +102,7 @@ class Tools(Topic):
             else:
                 spoilt = bool(read.faults)
                 mirrored = None if spoilt else read.mirrored
+            self.any = True
             self.annotated = self.annotated or spoilt or mirrored is not _NO_MIRRORED
             known = Tool(
                 mirrored=mirrored,
