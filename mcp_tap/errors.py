@@ -54,6 +54,10 @@ class UpstreamError(TapError):
     """The server that the tap was to start does not serve."""
 
 
+class ScriptError(TapError):
+    """An answer script cannot be used as written, or has no answer that can be sent."""
+
+
 class CaptureError(TapError):
     """A capture cannot be read, or cannot be written where it was asked for."""
 
