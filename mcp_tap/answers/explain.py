@@ -1,0 +1,74 @@
+"""Why an ask got the answer it got: which entry won, and what each of the others wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from mcp_tap.answers.book import Answered, Book, Given
+from mcp_tap.answers.question import Question
+from mcp_tap.errors import ScriptError
+
+
+class Tried(Struct, frozen=True, kw_only=True):
+    """One entry, seen from one ask."""
+
+    script: str
+    number: int
+    name: str
+    won: bool = False
+    why: str | None = None
+    """What it wants that the ask has not; None where it matches."""
+
+
+class Explained(Struct, frozen=True, kw_only=True):
+    """One ask of a round."""
+
+    question: Question
+    tried: list[Tried]
+    """All entries, in their order."""
+    given: Given | None = None
+    """What it gets."""
+    error: ScriptError | None = None
+    """Why it gets nothing from an entry."""
+    held: bool = False
+    """It would have an answer, but another ask of its round has none."""
+
+    @property
+    def winner(self) -> Tried | None:
+        """The entry that answers it."""
+        return next((tried for tried in self.tried if tried.won), None)
+
+
+def explain(book: Book, asks: Sequence[Question]) -> list[Explained]:
+    """Decide about the asks of a round and say why; the book counts it as a live one."""
+    tried = [_tried(book, ask) for ask in asks]
+    decided = book.decide(asks)
+    errors: dict[str, ScriptError] = {}
+    if not isinstance(decided, Answered):
+        errors = {missed.key: missed.error for missed in decided.misses}
+    return [
+        Explained(
+            question=ask,
+            tried=entries,
+            given=decided.answers.get(ask.key),
+            error=errors.get(ask.key),
+            held=bool(errors) and ask.key not in errors,
+        )
+        for ask, entries in zip(asks, tried, strict=True)
+    ]
+
+
+def _tried(book: Book, ask: Question) -> list[Tried]:
+    winner = book.winner(ask)
+    return [
+        Tried(
+            script=entry.script,
+            number=entry.number,
+            name=entry.name,
+            won=place == winner,
+            why=book.why_not(place, ask),
+        )
+        for place, entry in enumerate(book.entries)
+    ]
