@@ -75,7 +75,8 @@ class Unmatched(Struct, frozen=True, kw_only=True):
     `pass` hands to it."""
     misses: list[Missed]
     answers: dict[str, Given] = {}
-    """For `decline` and `cancel`: what every ask gets."""
+    """For `decline` and `cancel` what every ask gets; for `ask` what entries answer, so that a
+    person is asked only the rest."""
 
     @property
     def why(self) -> str:
@@ -151,13 +152,15 @@ class Book:
                 answers[ask.key] = self._give(entry, place, ask)
             except NoAnswer as error:
                 faults.append(Missed(key=ask.key, error=error.told(entry, ask), entry=entry.name))
-        if not faults and not misses:
-            for call, place in dict.fromkeys(winners):
-                self._count(call, place)
-            return Answered(answers=answers)
         if faults:
             return Unmatched(how="fail", misses=[*faults, *misses])
-        return self._unmatched(asks, misses)
+        if misses and self.unmatched != "ask":
+            return self._unmatched(asks, misses)
+        for call, place in dict.fromkeys(winners):
+            self._count(call, place)
+        if misses:
+            return Unmatched(how="ask", misses=misses, answers=answers)
+        return Answered(answers=answers)
 
     def winner(self, ask: Question) -> int | None:
         """Give the place in `entries` of the one that answers an ask."""
@@ -283,7 +286,9 @@ class Book:
         found: set[AskKind] = set()
         for entry in self.entries:
             found |= self._answered_by(entry)
-        if self.unmatched in ("decline", "cancel", "ask"):
+        if self.unmatched == "ask":
+            found |= EVERY
+        elif self.unmatched in ("decline", "cancel"):
             found |= {"form", "url"}
         return frozenset(found if self._advertise is None else found & self._advertise)
 
