@@ -11,7 +11,7 @@ from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 from mcp_tap.rules.entries import Entry, Reading, entry_of, read, word_of
 from mcp_tap.rules.keys import is_code, is_payment, is_pin, tokens
-from mcp_tap.rules.words import asks, is_ambiguous_code, speaks_of_delivery
+from mcp_tap.rules.words import Word, asks, speaks_of_delivery
 
 _ACCOUNT = (("account", "number"), ("accountnumber",))
 _ROUTING = (("routing", "number"), ("routingnumber",), ("sort", "code"), ("aba", "number"))
@@ -76,7 +76,7 @@ def form_one_time_code(ask: Ask) -> Hits:
         if why is not None:
             words = f"server asks for a one-time code in a form: field {brief(entry.name, 40)} "
             found.append(Hit(words + why, ask.at_field(entry.name), spot=entry.name))
-    if not found and (word := asks("codes", "message", reading.message)) is not None:
+    if not found and (word := _code_in(reading.message)) is not None:
         words = "server asks for a one-time code in a form: its message requests "
         return Hit(words + brief(word.term, 40), ask.at("message"))
     return found
@@ -101,12 +101,17 @@ def _payment(entry: Entry) -> str | None:
 def _code(entry: Entry, reading: Reading) -> str | None:
     why = _said(entry, is_code, "codes")
     if why is None:
-        texts = (entry.title, entry.description)
-        if any(text and is_ambiguous_code(text) for text in texts):
-            around = " ".join((entry.name, *texts, reading.message[:1000]))
-            if speaks_of_delivery(around):
-                return "speaks of one"
+        around = (entry.name, entry.title, entry.description, reading.message[:1000])
+        if word_of(entry, "perhaps_codes") is not None and speaks_of_delivery(" ".join(around)):
+            return "speaks of one"
     return why
+
+
+def _code_in(message: str) -> Word | None:
+    word = asks("codes", "message", message)
+    if word is None and speaks_of_delivery(message[:1000]):
+        word = asks("perhaps_codes", "message", message)
+    return word
 
 
 def _said(entry: Entry, named: Callable[[str], bool], kind: Any) -> str | None:

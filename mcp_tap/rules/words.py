@@ -25,8 +25,8 @@ from mcp_tap.rules.words_terms import LETTER, LONGEST, Found, Matcher, exact, fo
 _REMEMBERED: Final = 1_000
 """Characters of a text whose reading is remembered."""
 
-Kind: TypeAlias = Literal["secrets", "payment", "codes"]
-"""The lists of words."""
+Kind: TypeAlias = Literal["secrets", "payment", "codes", "perhaps_codes"]
+"""The lists of words; the last one has those that are a captcha's, too."""
 Place: TypeAlias = Literal["title", "description", "message"]
 
 _SIGNS: Final = frozenset({"zh", "ja", "ko", "ar", "hi"})
@@ -58,12 +58,6 @@ def asks(kind: Kind, place: Place, text: str) -> Word | None:
     return _asks.__wrapped__(kind, place, text)
 
 
-def is_ambiguous_code(text: str) -> bool:
-    """Tell whether a text names a code that may be a captcha's."""
-    text = fold(text)
-    return any(sign in text for sign in _data()["codes"]["ambiguous"])
-
-
 def speaks_of_delivery(text: str) -> bool:
     """Tell whether a text speaks of a phone or a mail box, to which codes are sent."""
     text = fold(text)
@@ -83,7 +77,9 @@ def _asks(kind: Kind, place: Place, text: str) -> Word | None:
         return None
     breaks: list[tuple[int, int, bool]] | None = None
     for word in found:
-        if lexicon.is_friend(folded, word) or _is_attribute(folded, word):
+        if any(_holds(other, word) for other in found):
+            continue
+        if lexicon.is_friend(folded, word) or _is_attribute(folded, word, kind):
             continue
         if place != "title":
             breaks = _breaks(folded) if breaks is None else breaks
@@ -91,6 +87,12 @@ def _asks(kind: Kind, place: Place, text: str) -> Word | None:
                 continue
         return Word(word.term, lexicon.numeric is None or word.term in lexicon.numeric)
     return None
+
+
+def _holds(longer: Found, word: Found) -> bool:
+    """Tell whether a word is but a part of another, whose language then counts."""
+    inside = longer.start <= word.start and word.end <= longer.end
+    return inside and longer.end - longer.start > word.end - word.start
 
 
 def _shouts(text: str) -> bool:
@@ -148,16 +150,36 @@ class _Talk:
         return self.within(text, self._by_language)
 
 
-def _is_attribute(text: str, word: Found) -> bool:
+def _is_attribute(text: str, word: Found, kind: Kind) -> bool:
     """Tell whether a word says something of another: policy, length, the name of a key."""
-    before, after, signs = _attributes()
-    if before.search(text[max(word.start - _AROUND, 0) : word.start]) is not None:
+    before, after, itself = _attributes()
+    of = before.search(text[max(word.start - _AROUND, 0) : word.start])
+    if of is not None and _is_of_another(of, word, kind):
         return True
     if text[word.end : word.end + 1] in ("-", "_") and text[word.end + 1 : word.end + 2].isalpha():
-        return True
+        return itself.match(text, word.end + 1) is None
     if after.match(text, word.end) is not None:
         return True
-    return text[word.end : word.end + 10].lstrip().startswith(signs)
+    following = text[word.end : word.end + 10].lstrip()
+    if following.startswith(_signs("itself_signs")):
+        return False
+    return following.startswith(_signs("after_signs")) or (
+        kind != "payment" and following.startswith(_signs("of_signs"))
+    )
+
+
+def _is_of_another(of: re.Match[str], word: Found, kind: Kind) -> bool:
+    """Tell whether what a word belongs to is not the same once more: `value of the key`."""
+    head, link = of["head"], of["link"]
+    if head is None:
+        return True
+    if kind == "payment":
+        return head not in _folded("card_heads") and head in _folded("before")
+    if head in _folded("before"):
+        return True
+    if head in _folded("heads") or link not in _folded("possessives"):
+        return False
+    return link not in ("de", "van") or not word.languages & {"nl"}
 
 
 def _is_asked(
@@ -237,22 +259,34 @@ def _talk(kind: str) -> _Talk:
 def _break_pattern() -> re.Pattern[str]:
     but = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["but"])
     please = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["please"])
-    comma = rf"[,:](?!\d|\s*(?:{please})\W*(?:$|[.!?]))"
+    comma = rf"[,:](?!\d|\s*(?:{please})\W*(?:$|[.!?\u3002]))"
     weak = rf"{comma}|\u3001|\s[-\u2013\u2014]+\s|(?<!{LETTER})(?:{but})(?!{LETTER})"
     return re.compile(f"{_STRONG}|{weak}")
 
 
 @cache
-def _attributes() -> tuple[re.Pattern[str], re.Pattern[str], tuple[str, ...]]:
-    data = {name: [fold(word) for word in words] for name, words in _data()["attributes"].items()}
-    one = {name: "(?:" + "|".join(map(re.escape, words)) + ")" for name, words in data.items()}
+def _folded(name: str) -> frozenset[str]:
+    return frozenset(map(fold, _data()["attributes"][name]))
+
+
+@cache
+def _signs(name: str) -> tuple[str, ...]:
+    return tuple(map(fold, _data()["attributes"][name]))
+
+
+@cache
+def _attributes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    one = {name: "|".join(map(re.escape, _signs(name))) for name in _data()["attributes"]}
+    one = {name: f"(?:{words})" for name, words in one.items()}
     begin = f"(?<!{LETTER})"
     before = re.compile(
-        rf"{begin}{one['before']}\s+{one['prepositions']}\s*(?:{one['articles']}\s*){{0,2}}$"
+        rf"{begin}(?P<head>{LETTER}+)\s+(?P<link>{one['prepositions']})\s*"
+        rf"(?:{one['articles']}\s*){{0,2}}$"
         rf"|{begin}{one['before_genitive']}\s+(?:{one['articles_genitive']}\s+)?$"
         rf"|{begin}{one['actions']}\s+(?:{one['articles']}\s+)?$"
         rf"|{begin}{one['direct']}\s+$"
         rf"|{one['before_signs']}$"
     )
     after = re.compile(rf"\s*{one['after']}(?!{LETTER})")
-    return before, after, tuple(data["after_signs"])
+    itself = re.compile(rf"{one['itself']}(?!{LETTER})")
+    return before, after, itself

@@ -79,6 +79,13 @@ def test_the_chinese_word_needs_a_phone_or_a_mail_box_beside_it():
     assert ids(case, *MINE) == ["SEC-005"]
 
 
+def test_a_chinese_message_needs_a_phone_or_a_mail_box_too():
+    for text in ("请输入短信中的验证码", "我们已向您的手机发送验证码，请输入"):
+        assert ids(traffic(exchange(call(), answer(asking({"q": form(text)})))), "SEC-005")
+    for text in ("请输入验证码", "请勿填写短信验证码。", "请输入图片验证码"):
+        assert not ids(traffic(exchange(call(), answer(asking({"q": form(text)})))), "SEC-005")
+
+
 def test_a_message_that_requests_a_code_counts():
     assert ids(asked(form("Enter the verification code we sent you.")), *MINE) == ["SEC-005"]
     text = "Enter your phone number. We will send a verification code to it."

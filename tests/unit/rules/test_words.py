@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from mcp_tap.rules.words import asks, is_ambiguous_code, speaks_of_delivery
+from mcp_tap.rules.words import asks, speaks_of_delivery
 
 WORDS = tomllib.loads(
     files("mcp_tap.rules").joinpath("data", "words.toml").read_text(encoding="utf-8")
@@ -230,7 +230,10 @@ def test_a_description_of_where_a_code_goes_asks_for_none():
 
 
 def test_the_chinese_word_for_a_captcha_is_ambiguous():
-    assert is_ambiguous_code("验证码")
+    assert asks("perhaps_codes", "title", "验证码")
+    assert asks("perhaps_codes", "title", "图形验证码") is None
+    assert asks("perhaps_codes", "description", "请勿填写短信验证码。") is None
+    assert asks("perhaps_codes", "message", "我们已向您的手机发送验证码，请输入")
     assert speaks_of_delivery("已发送到您的手机")
     assert not speaks_of_delivery("请看图片")
 
@@ -261,3 +264,100 @@ def test_a_polite_word_after_a_comma_is_a_request():
 
 def test_what_is_done_with_a_key_does_not_ask_for_it():
     assert asks("secrets", "message", "Provide a reason for rotating the API key.") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Please paste the contents of your private key", "Enter a list of API keys, one a line"),
+        *("The API key is missing, please enter it", "Please send confirmation of your password"),
+        *("Communiquez-nous votre clé secrète", "Nous avons besoin de votre mot de passe"),
+        *("Por favor, indíquenos su clave de acceso", "Introduzca el valor de la clave API"),
+        *("Bitte den Wert des API-Schlüssels eingeben", "Voer de API key in"),
+        *("请输入API密钥的值。", "请粘贴私钥的内容。", "パスワードのみ入力してください"),
+        *("APIキーの値を入力してください。", "パスワードのご入力をお願いします。"),
+    ],
+)
+def test_what_a_secret_consists_of_is_the_secret(text):
+    assert asks("secrets", "message", text) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "Give your new API key a name.",
+            "Enter the environment variable that holds the API key.",
+        ),
+        *("Enter the maximum age of passwords.", "Please enter the region of the access key."),
+        "Please enter the name under which the password should be saved.",
+        "Enter the e-mail address of the account whose password you lost.",
+        *("Укажите путь к файлу с закрытым ключом.", "Укажите, сколько дней действует пароль."),
+        *("Введите описание для токена доступа.", "Пожалуйста, укажите, как назвать ключ API."),
+        "Geben Sie einen Namen für den API-Schlüssel ein.",
+        "Bitte geben Sie die E-Mail-Adresse an, an die das Passwort gesendet wird.",
+        "Bitte geben Sie die Gültigkeitsdauer des Zugriffstokens ein.",
+        "Indiquez l'adresse à laquelle envoyer le mot de passe.",
+        *("Indiquez la durée de validité du jeton d'accès.", "Indique la duración del token."),
+        *("Introduzca una descripción para la clave API.", "Inserisci la durata della password."),
+        *("Voer de naam van de API-sleutel in.", "Informe a data de criação da senha."),
+        *("请输入API密钥的描述。", "请填写访问令牌的有效期（天）。", "请填写密钥的用途。"),
+        "パスワードを送信するメールアドレスを入力してください。",
+        *("APIキーの説明を入力してください。", "削除するAPIキーのIDを入力してください。"),
+    ],
+)
+def test_what_is_only_said_of_a_secret_is_none(text):
+    assert asks("secrets", "message", text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Name shown next to the API key", "How many characters the password must have"),
+        *("E-mail for password recovery", "Почта для восстановления пароля", "SSH key comment"),
+        *("Name of the environment variable that holds the API key", "密码子", "Parola da cercare"),
+        *(
+            "Hasło przewodnie",
+            "Публичный SSH-ключ",
+            "Clé SSH publique",
+            "Öffentlicher SSH-Schlüssel",
+        ),
+        *("Owner of the API key", "Non inserire la parola d'ordine.", "パスワードの複雑さ"),
+    ],
+)
+def test_a_description_may_speak_of_secrets(text):
+    assert asks("secrets", "description", text) is None
+
+
+def test_a_hyphen_may_say_the_same_once_more():
+    assert asks("payment", "title", "CVV-Code")
+    assert asks("payment", "title", "CVC-код")
+    assert asks("codes", "title", "OTP-Code")
+    assert asks("secrets", "title", "Passwort-Eingabe")
+    assert asks("secrets", "title", "Passwort-Länge") is None
+
+
+def test_a_number_may_be_a_pin_in_either_alphabet():
+    for text in ("PIN-код", "Пин-код", "Ihre PIN", "Su PIN"):
+        word = asks("secrets", "title", text)
+        assert word is not None, text
+        assert word.numeric, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Number of your credit card", "Expiry date of your credit card", "Номер вашей карты"),
+        *("Nummer Ihrer Kreditkarte", "Numéro à 16 chiffres de votre carte bancaire"),
+        *("Número de la tarjeta de crédito", "クレジットカードの番号", "信用卡的号码"),
+    ],
+)
+def test_the_number_of_a_card_is_payment_data(text):
+    assert asks("payment", "title", text) is not None
+
+
+def test_what_is_said_of_a_card_is_no_payment_data():
+    for text in ("Type of credit card", "Issuer of the credit card", "クレジットカードの種類"):
+        assert asks("payment", "title", text) is None
+    for text in ("Номер счётчика", "Номер счёта на оплату", "Landkartennummer"):
+        assert asks("payment", "title", text) is None
