@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
 from mcp_tap.answers.book import Answered, Book, Given
 from mcp_tap.answers.question import Question
+from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.records import pointer
+from mcp_tap.core.values import same_json
 from mcp_tap.errors import ScriptError
+
+HIDDEN: Final = "(from the environment)"
+"""Printed in place of a value."""
 
 
 class Tried(Struct, frozen=True, kw_only=True):
@@ -72,3 +79,29 @@ def _tried(book: Book, ask: Question) -> list[Tried]:
         )
         for place, entry in enumerate(book.entries)
     ]
+
+
+def shown(given: Given) -> dict[str, Any]:
+    """Give an answer as it may be printed: without what came from the environment."""
+    found = dict(given.answer)
+    content = found.get("content")
+    if given.secrets and isinstance(content, dict):
+        found["content"] = {
+            name: HIDDEN if pointer("content", name) in given.secrets else value
+            for name, value in content.items()
+        }
+    return found
+
+
+def agrees(given: dict[str, Any], recorded: dict[str, Any]) -> bool:
+    """Tell whether an answer is the recorded one; what was masked there may be anything."""
+    pairs: list[tuple[Any, Any]] = [(given, recorded)]
+    while pairs:
+        one, other = pairs.pop()
+        if is_masked(other):
+            continue
+        if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+            pairs += [(one[name], value) for name, value in other.items()]
+        elif not same_json(one, other):
+            return False
+    return True

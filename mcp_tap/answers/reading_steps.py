@@ -179,6 +179,8 @@ class Steps(Mistakes):
             )
             return None
         if not kinds and action is None:
+            if any(here in problem.what for problem in self.problems):
+                return None  # what it was to say is probably what could not be read
             self.wrong(
                 "answer-empty",
                 f"{here} says nothing",

@@ -11,6 +11,7 @@ from mcp_tap.errors import CaptureError, ScriptError
 
 if TYPE_CHECKING:
     from mcp_tap.answers.book import Book
+    from mcp_tap.answers.lint import Remark
     from mcp_tap.answers.recall import Recording
     from mcp_tap.answers.script import How, Script
     from mcp_tap.capture.reader import CaptureReader
@@ -126,3 +127,38 @@ def calls_of(reader: CaptureReader) -> Iterator[Call]:
     for found in gather(reader, Pipeline(), shelf=None, see=lambda _: None):
         if isinstance(found, Call):
             yield found
+
+
+def look_through(
+    paths: Sequence[str], env: Mapping[str, str]
+) -> tuple[list[ScriptError], list[Remark], int]:
+    """Find what is wrong with scripts, and what is probably not meant in those that can be read.
+
+    Returns:
+        Mistakes, remarks, and how many entries there are.
+    """
+    from mcp_tap.answers.lint import Remark, lint
+    from mcp_tap.answers.reading import read
+
+    errors: list[ScriptError] = []
+    remarks: list[Remark] = []
+    entries = 0
+    for path in paths:
+        try:
+            script, mistakes = read(read_script(path), path)
+        except ScriptError as error:
+            errors.append(error)
+            continue
+        errors += mistakes
+        if script is None:
+            continue
+        entries += len(script.entries)
+        remarks += lint(script, env)
+        try:
+            recordings([script])
+        except CaptureError as error:
+            what = f"{error.what}: {error.why}" if error.why else error.what
+            remarks.append(
+                Remark(severity="warning", code=error.code, where=error.where, what=what)
+            )
+    return errors, remarks, entries
