@@ -7,20 +7,15 @@ that is not whole: the record cap cut it, or it is so large that only its outlin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
-from mcp_tap.core.facts.flow import MODERN, Band, Flow, band_of
+from mcp_tap.core.facts.flow import Band, Flow, band_of
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.seen import Run
-from mcp_tap.core.facts.steady import (
-    head_of,
-    is_known_result,
-    is_plain_progress,
-    learn_result,
-)
+from mcp_tap.core.facts.steady import Rest
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.linking.state import Live
 from mcp_tap.core.model import Call, Exchange
@@ -37,9 +32,9 @@ from mcp_tap.core.records import (
     Sse,
 )
 from mcp_tap.core.records import Message as MessageRecord
-from mcp_tap.core.wire import LARGE, UNPARSED
-from mcp_tap.pipeline.steps import steps_of
-from mcp_tap.rules.engine import Engine, Step
+from mcp_tap.pipeline.sparing import Sparing
+from mcp_tap.pipeline.steps import is_meant, is_outline, steps_of
+from mcp_tap.rules.engine import Engine, silent
 
 MOST_KEPT: Final = 100
 """Findings kept with one call or exchange."""
@@ -63,12 +58,10 @@ class Judge:
             steady: spare steady rules the messages in which they would find nothing; what is found
                 is the same without, and takes longer.
         """
-        self._steady = steady
         self._sift = sift
         self._engine = Engine()
-        self._spares_heads = self._engine.spares("head")
-        self._spares_ends = self._engine.spares("closed")
         self._run = Run()
+        self._sparing = Sparing(self._engine, self._run, on=steady)
         self._http = True
         self._upstream = ""
         self._endpoint: str | None = None
@@ -144,13 +137,20 @@ class Judge:
                 # Another session of the same client: what was settled in the first is not its own.
                 self._run.clients.pop(key)
                 seen = self._run.client(key, live.exchange.t)
-            flow = Flow(live.exchange, seen, http=self._http, upstream=self._upstream)
-            path = live.exchange.path.partition("?")[0]
-            # Without its head, which may be lost, a path is not known.
-            flow.is_endpoint = not path or self._endpoint in (None, path)
-            flow.credential, flow.principal = live.credential, live.principal
-            flow.head = live.head
-            live.flow = flow
+            path = live.exchange.path
+            if path != self._endpoint:
+                path = path.partition("?")[0]
+            live.flow = flow = Flow(
+                live.exchange,
+                seen,
+                http=self._http,
+                upstream=self._upstream,
+                credential=live.credential,
+                principal=live.principal,
+                # Without its head, which may be lost, a path is not known.
+                is_endpoint=not path or self._endpoint in (None, path),
+                head=live.head,
+            )
         return flow
 
     def _request(self, live: Live | None, record: HttpRequest, _: Any) -> list[Finding]:
@@ -176,12 +176,9 @@ class Judge:
         flow.reply = record
         if record.sender == "tap":
             return _NOTHING
-        known = head_of(flow) if flow.known is not None else None
-        flow.reply_known = known
-        if known is not None and self._spares_heads:
+        if flow.known is not None and self._sparing.head(flow):
             return _NOTHING
-        steps = (("head", None, flow),)
-        found = self._engine.judge(flow, None, steps, known=known is not None)
+        found = self._engine.judge(flow, None, (("head", None, flow),))
         if found and self._engine.restless:
             flow.known = None
         return found
@@ -192,13 +189,9 @@ class Judge:
         flow: Flow = live.flow or self._flow(live)
         flow.closed = record
         found = _NOTHING
-        if not live.exchange.from_tap:
-            # Where a request has its response, and that came in the usual way, so did its end.
-            first = flow.request is flow.sent is not None
-            known = first and flow.responses > 0 and not flow.event_fields and self._steady
-            if not (known and self._spares_ends):
-                found = self._engine.judge(flow, None, (("closed", None, flow),), known=known)
-        flow.seen.closed(flow)
+        if not live.exchange.from_tap and not self._sparing.end(flow):
+            found = self._engine.judge(flow, None, (("closed", None, flow),))
+        flow.seen.closed(flow, known=flow.settled)
         flow.release()
         return found
 
@@ -240,7 +233,7 @@ class Judge:
 
     def _body(self, live: Live | None, record: Body, value: Any) -> list[Finding]:
         """Judge what stands where a message must be, and is none."""
-        if live is None or not _is_meant(record, value, self._flow(live)):
+        if live is None or not is_meant(record, value, self._flow(live)):
             if live is not None and record.sender == "server" and not live.flow.is_endpoint:
                 self._run.links.learn(live.exchange.path, value)
             return _NOTHING
@@ -254,7 +247,7 @@ class Judge:
         flow: Flow = live.flow or self._flow(live)
         if record.sender == "tap" or not (flow.is_endpoint or _speaks(value)):
             return _NOTHING
-        if record.truncated or _is_outline(record):
+        if record.truncated or is_outline(record):
             self._run.whole = self._run.whole and self._http
             return self._engine.judge(flow, None, (("cut", None, record),))
         track = live.track
@@ -263,64 +256,55 @@ class Judge:
         message = Message(record, value, flow)
         if record.sender == "client":
             self._sent(live, flow, message)
-        else:
+        elif record.sse is not None or message.request is None or message.method == spec.INITIALIZE:
             self._received(live, flow, message)
-        return self._judge(live, flow, message)
-
-    def _judge(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
-        event = message.event
-        known = flow.band == MODERN and self._steady and self._knows(flow, message)
-        if known and (message.request is None or message.request.fired is None):
-            steps: Sequence[Step] = (("message", None, message), (event, message.method, message))
+        rest = self._sparing.rest(flow, message)
+        if rest is None:
+            found = self._in_full(live, flow, message)
         else:
-            steps = steps_of(live, flow, message)
-        found = self._engine.judge(flow, message, steps, known=known)
-        if not known and flow.band == MODERN and self._steady:
-            self._learn(flow, message)
-        if event in _RESPONSES:
+            found = self._in_part(live, flow, message, rest)
+        if track is not None and track.first is None and message.event == "request":
+            track.first = message
+        return found
+
+    def _in_full(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
+        """Let everybody look at a message."""
+        steps = steps_of(live, flow, message)
+        found = self._engine.judge(flow, message, steps)
+        self._sparing.learn(flow, message)
+        if message.event in _RESPONSES:
             flow.responses += 1
             if flow.response is None:
                 flow.response = message
         note = flow.seen.note
-        for name, _, subject in steps:
+        for event, _, subject in steps:
             if subject is message:
-                note(name, message, known=known)
-        track = live.track
-        if event == "request" and track is not None and track.first is None:
-            track.first = message
+                note(event, message)
         return found
 
-    def _knows(self, flow: Flow, message: Message) -> bool:
-        """Tell whether steady rules need not look at a message."""
-        event = message.event
-        if event == "request":
-            if message is not flow.sent:
-                return False
-            flow.known = self._run.steady.request(message)
-            return flow.known is not None
-        if flow.known is None:
-            return False
-        if event == "result":
-            return is_known_result(message)
-        return event == "server_notification" and is_plain_progress(message)
-
-    def _learn(self, flow: Flow, message: Message) -> None:
-        """Keep what steady rules need not look at again."""
-        if message is flow.sent:
-            if message.event == "request" and not self._engine.restless:
-                flow.known = self._run.steady.learn(message)
-        elif flow.known is not None and message.event == "result" and not self._engine.restless:
-            learn_result(message)
+    def _in_part(self, live: Live, flow: Flow, message: Message, rest: Rest) -> list[Finding]:
+        """Spare steady rules a message that is equal to one before."""
+        found = _NOTHING
+        request = message.request
+        if (request is not None and request.fired) or not silent(rest.judges, message):
+            steps = steps_of(live, flow, message)
+            found = self._engine.judge(flow, message, steps, known=True)
+        if message.event == "result":
+            flow.responses += 1
+            flow.response = message
+        for note in rest.notes:
+            note(message)
+        return found
 
     def _sent(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn from a client's message which rules hold for its exchange."""
-        flow.band = self._band(live, flow)
+        band = flow.band = self._band(live, flow)
         if flow.sent is None:
             flow.sent = message
         if message.event == "request":
             if flow.request is None:
                 flow.request = message
-            flow.seen.band = self._run.band = flow.band
+            flow.seen.band = self._run.band = band
 
     def _received(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn the same from a server's message, where the client's said nothing of it."""
@@ -350,25 +334,6 @@ def _speaks(value: Any) -> bool:
     return type(value) is dict and "jsonrpc" in value
 
 
-def _is_meant(record: Body, value: Any, flow: Flow) -> bool:
-    """Tell whether a body stands where a message must be: not an error page, not elsewhere."""
-    if not flow.is_endpoint:
-        return False
-    if record.sender == "client":
-        return flow.exchange.verb == "POST"
-    status = flow.status
-    if type(value) is dict:
-        is_error = "id" in value and type(value.get("error")) is dict
-        return status is None or status < 400 or is_error
-    claims = record.sse is not None or "json" in (record.content_type or "")
-    return value is not UNPARSED and claims and (status is None or status < 400)
-
-
 def _numbers(sse: Sse | None) -> bool:
     """Tell whether an event has what only a stream that can be resumed needs."""
     return sse is not None and (sse.id is not None or sse.retry is not None)
-
-
-def _is_outline(record: MessageRecord | Body) -> bool:
-    text = record.text
-    return text is not None and len(text) > LARGE // 4 and len(text.encode()) > LARGE

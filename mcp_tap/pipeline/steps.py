@@ -11,8 +11,10 @@ from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.retry import Asking, Retry
 from mcp_tap.core.linking.asks import owner
 from mcp_tap.core.linking.state import Live, Pending
-from mcp_tap.core.records import pointer
+from mcp_tap.core.records import Body, pointer
+from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.core.values import same_json
+from mcp_tap.core.wire import LARGE, UNPARSED
 from mcp_tap.rules.engine import Step
 
 MOST_ASKS: Final = 200
@@ -177,3 +179,23 @@ def _ask(steps: list[Step], asks: list[Ask]) -> None:
     if asks:
         asks[0].flow.asks = True
     steps.extend(("ask", ask.kind, ask) for ask in asks[:MOST_ASKS])
+
+
+def is_meant(record: Body, value: Any, flow: Flow) -> bool:
+    """Tell whether a body stands where a message must be: not an error page, not elsewhere."""
+    if not flow.is_endpoint:
+        return False
+    if record.sender == "client":
+        return flow.exchange.verb == "POST"
+    status = flow.status
+    if type(value) is dict:
+        is_error = "id" in value and type(value.get("error")) is dict
+        return status is None or status < 400 or is_error
+    claims = record.sse is not None or "json" in (record.content_type or "")
+    return value is not UNPARSED and claims and (status is None or status < 400)
+
+
+def is_outline(record: MessageRecord | Body) -> bool:
+    """Tell whether a payload was so large that only its outline was read."""
+    text = record.text
+    return text is not None and len(text) > LARGE // 4 and len(text.encode()) > LARGE

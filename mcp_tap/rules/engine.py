@@ -28,11 +28,23 @@ LONGEST_MESSAGE: Final = 400
 Step: TypeAlias = tuple[str, str | None, Any]
 """A trigger's event, its method or kind, and the subject."""
 Found: TypeAlias = tuple[Rule, Hit]
-Pair: TypeAlias = tuple[Callable[[Any], Hits], Rule]
+Judge: TypeAlias = Callable[[Any], Hits]
+Pair: TypeAlias = tuple[Judge, Rule]
 Plan: TypeAlias = tuple[tuple[Pair, ...], tuple[Pair, ...], tuple[Pair, ...]]
 """What runs: at once, as a consequence of that, and where nothing else fired."""
 Table: TypeAlias = dict[str, dict[str | None, Plan]]
 """Event -> method or kind -> what runs."""
+
+
+def silent(judges: tuple[Judge, ...], message: Message) -> bool:
+    """Tell whether none of these has anything to say; else they have to be asked properly."""
+    try:
+        for judge in judges:
+            if judge(message) is not None:
+                return False
+    except Exception:  # noqa: BLE001 (a top door: the engine will meet it again, and report it)
+        return False
+    return True
 
 
 class Engine:
@@ -55,6 +67,16 @@ class Engine:
             for trigger in rule.on
             if trigger.partition(" ")[0] == event
         )
+
+    def judges(self, flow: Flow, event: str, word: str | None) -> tuple[Judge, ...]:
+        """List the rules that look at a message although it is known."""
+        table = self._tables.get((flow.http, flow.band, True)) or self._table(flow, known=True)
+        plans = [
+            plans.get(word) or plans[None]
+            for plans in (table.get("message"), table.get(event))
+            if plans is not None
+        ]
+        return tuple(judge for plan in plans for pairs in plan for judge, _ in pairs)
 
     def judge(
         self, flow: Flow, message: Message | None, steps: Iterable[Step], *, known: bool = False

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mcp_tap.core.finding import Finding
 from mcp_tap.pipeline.judge import Judge
+from mcp_tap.pipeline.sparing import Sparing
 from mcp_tap.pipeline.spine import Pipeline
-from mcp_tap.rules.engine import Engine
 from mcp_tap.testing import records_of
 from tests.repeats import examples, lines, repeats
 
@@ -47,14 +47,15 @@ def test_what_repeats_is_judged_as_if_each_message_were_looked_at_in_full(seed, 
 def test_much_of_what_repeats_is_known(transport, monkeypatch):
     """Otherwise the comparison above would compare nothing."""
     events: dict[tuple[str, bool], int] = {}
-    judge = Engine.judge
+    rest = Sparing.rest
 
-    def counted(self, flow, message, steps, *, known=False):
-        event = message.event if message is not None else ""
-        events[event, known] = events.get((event, known), 0) + 1
-        return judge(self, flow, message, steps, known=known)
+    def counted(self, flow, message):
+        found = rest(self, flow, message)
+        key = message.event, found is not None
+        events[key] = events.get(key, 0) + 1
+        return found
 
-    monkeypatch.setattr(Engine, "judge", counted)
+    monkeypatch.setattr(Sparing, "rest", counted)
     for seed in range(20):
         found(case_of(seed, transport), steady=True)
     for event in ("request", "result", "server_notification"):

@@ -84,6 +84,8 @@ class Flow(Struct, eq=False):
     """What its request is equal to, as far as steady rules look at it."""
     reply_known: Reply | None = None
     """The same of the head of the response."""
+    settled: bool = False
+    """Its response is equal to one in which steady rules found nothing."""
     event_fields: bool = False
     """Events without data gave an id, or a time to reconnect."""
     responses: int = 0

@@ -69,6 +69,7 @@ class Links(Topic):
     def __init__(self) -> None:
         """Begin with none."""
         self._open: Bounded[int, Link] = Bounded(MOST, LONGEST)
+        self._any = False
         self._count = 0
         self.servers: dict[str, None] = {}
         """Issuers the server's own metadata names as its authorization servers, as spelled."""
@@ -96,7 +97,7 @@ class Links(Topic):
         """Take note of links that are given out, and of answers."""
         event = message.event
         if event == "request":
-            if len(self._open):
+            if self._any:
                 self._answered(message)
         elif event == "client_response":
             if len(self._open):
@@ -112,6 +113,7 @@ class Links(Topic):
         pushed = message.event == "server_request"
         self._open.expire(message.t)
         self._count += 1
+        self._any = True
         link = Link(
             number=self._count,
             url=url,

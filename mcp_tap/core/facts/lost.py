@@ -40,6 +40,7 @@ class Lost(Topic):
     """Requests whose stream or connection ended without a response."""
 
     wants: ClassVar = ("request", "closed")
+    steady: ClassVar = ("closed",)
 
     def __init__(self) -> None:
         """Begin with none."""

@@ -86,36 +86,32 @@ class Message:
         """`_meta` of its params or result; empty where there is none, or it is no object."""
         self.request: Message | None = None
         """Of what a server sends: the request it answers, or whose stream carries it."""
-        client = record.sender == "client"
         self.event: Event = "malformed"
+        client = record.sender == "client"
         if not client:
             self.request = flow.request
         if type(value) is not dict:
             return
-        if type(value.get("method")) is str:
-            self._says(value, client=client)
+        method = value.get("method")
+        if type(method) is str:
+            self.method = method
+            params = value.get("params")
+            if type(params) is dict:
+                self.params = params
+                meta = params.get("_meta")
+                if type(meta) is dict:
+                    self.meta = meta
+            if "id" in value:
+                self.id = value["id"]
+                self.event = "request" if client else "server_request"
+            else:
+                self.event = "notification" if client else "server_notification"
         elif "result" in value or "error" in value:
             self._replies(value, client=client)
-
-    def _says(self, value: dict[str, Any], *, client: bool) -> None:
-        """Read a request or notification."""
-        self.method = value["method"]
-        params = value.get("params")
-        if type(params) is dict:
-            self.params = params
-            meta = params.get("_meta")
-            if type(meta) is dict:
-                self.meta = meta
-        if "id" in value:
-            self.id = value["id"]
-            self.event = "request" if client else "server_request"
-        else:
-            self.event = "notification" if client else "server_notification"
 
     def _replies(self, value: dict[str, Any], *, client: bool) -> None:
         """Read a response."""
         self.id = value.get("id")
-        self.error = value.get("error")
         result = value.get("result")
         if type(result) is dict:
             self.result = result
@@ -124,8 +120,13 @@ class Message:
                 self.meta = meta
         if client:
             self.event = "client_response"
+            self.error = value.get("error")
             return
-        self.event = "error" if "error" in value else "result"
+        if "error" in value:
+            self.error = value["error"]
+            self.event = "error"
+        else:
+            self.event = "result"
         if self.request is not None:
             self.method = self.request.method
 

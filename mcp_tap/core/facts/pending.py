@@ -35,6 +35,7 @@ class Pending(Topic):
         f"notification {NOTE_CANCELLED}",
         "closed",
     )
+    steady: ClassVar = ("closed",)
 
     def __init__(self) -> None:
         """Begin with no request seen."""
@@ -83,7 +84,7 @@ class Pending(Topic):
             self._end(flow, message.params.get("requestId"), "cancelled", message.t)
         else:
             request, number = flow.request, message.id
-            if request is not None and (request.id is number or _same(request.id, number)):
+            if request is not None and _same(request.id, number):
                 flow.memo["answered"] = True
             self._end(flow, number, "answered", message.t)
             if message.method == INITIALIZE and message.result is not None:
@@ -104,8 +105,8 @@ class Pending(Topic):
         key = _key(flow, message.id)
         if key is None:
             return
-        number = key[1]
-        if not isinstance(number, str) and (self._lowest is None or number < self._lowest):
+        number, lowest = key[1], self._lowest
+        if not isinstance(number, str) and (lowest is None or number < lowest):
             self._lowest = number
         known = self._open
         known[key] = known.pop(key, 0) + 1

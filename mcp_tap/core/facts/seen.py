@@ -26,6 +26,8 @@ from mcp_tap.core.facts.tasks import Tasks
 from mcp_tap.core.facts.tools import Tools
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp_tap.core.facts.flow import Band, Flow
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.facts.topic import Topic
@@ -72,6 +74,7 @@ def _table(transport: str, *, known: bool) -> Table:
     return table
 
 
+_NOBODY: Final[dict[str | None, tuple[tuple[bool, str], ...]]] = {None: ()}
 _WANTED: Final = {
     (http, known): _table("http" if http else "stdio", known=known)
     for http in (True, False)
@@ -134,15 +137,25 @@ class Seen:
         for name, topic in _OF_A_CLIENT.items():
             setattr(self, name, topic())
 
-    def note(self, event: str, message: Message, *, known: bool = False) -> None:
-        """Tell whoever wants to know of a message; `known`: it is equal to one before."""
-        methods = _WANTED[message.flow.http, known].get(event)
+    def note(self, event: str, message: Message) -> None:
+        """Tell whoever wants to know of a message."""
+        methods = _WANTED[message.flow.http, False].get(event)
         if methods is None:
             return
         for of_run, name in methods.get(message.method) or methods[None]:
             getattr(self.run if of_run else self, name).note(message)
 
-    def closed(self, flow: Flow) -> None:
-        """Tell whoever wants to know that an exchange is over."""
-        for of_run, name in _WANTED[flow.http, False]["closed"][None]:
+    def notes(self, message: Message) -> tuple[Callable[[Message], None], ...]:
+        """Give what wants to know of messages that are equal to this one."""
+        events = ("message", message.event)
+        tables = [_WANTED[message.flow.http, True].get(event, _NOBODY) for event in events]
+        return tuple(
+            getattr(self.run if of_run else self, name).note
+            for methods in tables
+            for of_run, name in methods.get(message.method) or methods[None]
+        )
+
+    def closed(self, flow: Flow, *, known: bool = False) -> None:
+        """Tell whoever wants to know that an exchange is over; `known`: as those before were."""
+        for of_run, name in _WANTED[flow.http, known]["closed"][None]:
             getattr(self.run if of_run else self, name).closed(flow)

@@ -9,7 +9,7 @@ differ in, no steady rule may look at.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp_tap.core.facts.annotations import PREFIX
 from mcp_tap.core.facts.flow import MODERN
@@ -17,6 +17,8 @@ from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.spec import INITIALIZE, LISTEN, NAME_PARAM, NOTE_PROGRESS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp_tap.core.facts.flow import Flow
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.records import Headers, HttpResponse
@@ -41,10 +43,19 @@ _REPORT: Final = frozenset({_PROGRESS, "progress", "total", "message"})
 _SCALARS: Final = frozenset({str, int, float})
 
 
+class Rest(NamedTuple):
+    """Who still has to look at a message that is equal to one before."""
+
+    judges: tuple[Callable[[Any], Any], ...]
+    """Rules that are not steady."""
+    notes: tuple[Callable[[Any], None], ...]
+    """Memory that may learn from it."""
+
+
 class Known:
     """A request in which steady rules found nothing."""
 
-    __slots__ = ("fields", "meta", "path", "replies", "version")
+    __slots__ = ("fields", "meta", "path", "progress", "replies", "rest", "version")
 
     def __init__(self, message: Message) -> None:
         """Remember one."""
@@ -56,6 +67,20 @@ class Known:
         self.meta = _plain(message.meta)
         self.replies: dict[Any, Reply] = {}
         """Heads of responses to such a request, by status and media type."""
+        self.rest: Rest | None = None
+        self.progress: Rest | None = None
+        """The same of progress that is reported for it."""
+
+
+class Result:
+    """A result in which steady rules found nothing."""
+
+    __slots__ = ("meta", "rest")
+
+    def __init__(self, meta: dict[str, Any]) -> None:
+        """Remember one by its `_meta`."""
+        self.meta = meta
+        self.rest: Rest | None = None
 
 
 class Reply:
@@ -66,8 +91,8 @@ class Reply:
     def __init__(self, head: HttpResponse | None) -> None:
         """Remember one; None on stdio."""
         self.fields = None if head is None else Fields(head.headers)
-        self.results: dict[tuple[str, ...], dict[str, Any]] = {}
-        """`_meta` of a result that came under it, by the names of its members."""
+        self.results: dict[tuple[str, ...], Result] = {}
+        """Results that came under it, by the names of their members."""
 
 
 class Fields:
@@ -119,23 +144,19 @@ class Steady:
 
     def request(self, message: Message) -> Known | None:
         """Find the request that is equal to this one."""
-        params = message.params
-        if len(params) > MOST_NAMES:
-            return None
-        flow = message.flow
-        key = _key(flow, message, params)
+        flow, params, meta = message.flow, message.params, message.meta
+        key = _key(flow, message, params) if len(params) <= MOST_NAMES else None
         known = self._requests.get(key) if key is not None else None
         if known is None or flow.exchange.version != known.version or not _is_plain(message):
             return None
+        if (meta if _PROGRESS not in meta else _plain(meta)) != known.meta:
+            return None
         head = flow.head
-        if head is None:
-            if flow.http:
-                return None
-        elif head.path != known.path or head.method != "POST" or known.fields is None:
+        if head is None or known.fields is None:
+            return None if flow.http else known
+        if head.path != known.path or head.method != "POST":
             return None
-        if head is not None and known.fields is not None and not known.fields.same(head.headers):
-            return None
-        return known if _plain(message.meta) == known.meta else None
+        return known if known.fields.same(head.headers) else None
 
     def learn(self, message: Message) -> Known | None:
         """Remember a request in which no steady rule found anything; None where it cannot be."""
@@ -168,16 +189,17 @@ def head_of(flow: Flow) -> Reply | None:
     return found
 
 
-def is_known_result(message: Message) -> bool:
-    """Tell whether a result is equal to one in which steady rules found nothing."""
+def result_of(message: Message) -> Result | None:
+    """Find the result that is equal to this one."""
     flow, result = message.flow, message.result
     known = flow.known
     if known is None or result is None or len(result) > MOST_NAMES:
-        return False
+        return None
     reply = flow.reply_known if flow.http else known.replies.get(None)
-    if reply is None or reply.results.get(tuple(result)) != message.meta:
-        return False
-    return _is_plain_result(message, flow, result)
+    found = reply.results.get(tuple(result)) if reply is not None else None
+    if found is None or found.meta != message.meta:
+        return None
+    return found if _is_plain_result(message, flow, result) else None
 
 
 def learn_result(message: Message) -> None:
@@ -202,7 +224,7 @@ def learn_result(message: Message) -> None:
     if flow.exchange.size <= LARGEST or message.meta is NONE:
         if len(reply.results) >= MOST_REPLIES:
             reply.results.clear()
-        reply.results[tuple(result)] = message.meta
+        reply.results[tuple(result)] = Result(message.meta)
 
 
 def is_plain_progress(message: Message) -> bool:
