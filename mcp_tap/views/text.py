@@ -7,6 +7,7 @@ outside of calls are told only when they fail.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
@@ -121,6 +122,7 @@ class TextView:
         self._unsaid = 0
         self._wake = threading.Condition()
         self._closing = False
+        self._holds = 0
         self._writer: threading.Thread | None = None
         self.gone = False
         """Nobody reads the stream any more."""
@@ -143,6 +145,18 @@ class TextView:
         """Say the tap's own words."""
         self._put(self._notices, f"mcp-tap: {safe(text)}\n")
 
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Write nothing meanwhile: a person is typing at the same terminal.  From any thread."""
+        with self._wake:
+            self._holds += 1
+        try:
+            yield
+        finally:
+            with self._wake:
+                self._holds -= 1
+                self._wake.notify()
+
     def close(self) -> None:
         """Write what is left, for at most two seconds."""
         with self._wake:
@@ -163,7 +177,7 @@ class TextView:
     def _write(self) -> None:
         while True:
             with self._wake:
-                while not self._lines and not self._closing:
+                while (self._holds or not self._lines) and not self._closing:
                     self._wake.wait()
                 lines = list(self._lines)
                 self._lines.clear()

@@ -154,3 +154,18 @@ def test_a_view_that_never_began_can_be_closed():
 
 def test_a_start_that_is_no_time_shows_times_from_zero():
     assert local_start("yesterday") is None
+
+
+def test_nothing_is_written_while_it_is_held_and_nothing_is_lost():
+    made, stream = view()
+    with made.held():
+        with made.held():
+            made.update([b.call(15)], 23.0)
+        assert stream.getvalue() == ""
+    end = time.monotonic() + 5
+    while "search" not in stream.getvalue():
+        assert time.monotonic() < end
+    with made.held():
+        made.notice("the last word")
+        made.close()  # which waits for nobody
+    assert stream.getvalue().endswith("mcp-tap: the last word\n")
