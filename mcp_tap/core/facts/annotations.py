@@ -75,6 +75,7 @@ class Annotations(Struct, frozen=True):
     faults: tuple[Fault, ...] = ()
 
 
+_UNREAD: Final[tuple[int, dict[int, Annotations | None]]] = (-1, {})
 _NO_ANNOTATIONS: Final = Annotations()
 
 
@@ -84,9 +85,10 @@ def annotations_in(message: Message) -> dict[int, Annotations | None]:
     A tool that is not in there has none.  None stands for one that was too large to read.
     """
     memo = message.flow.memo
-    found: dict[int, Annotations | None] | None = memo.get(KEYWORD)
-    if found is None:
-        found = memo[KEYWORD] = _read(message) if _MARK in message.record.payload() else {}
+    seq, found = memo.get(KEYWORD, _UNREAD)
+    if seq != message.seq:
+        found = _read(message) if _MARK in message.record.payload() else {}
+        memo[KEYWORD] = message.seq, found
     return found
 
 
