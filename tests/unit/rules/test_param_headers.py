@@ -99,6 +99,12 @@ def test_a_header_that_does_not_agree_is_found(arguments, headers):
     assert judged(arguments, headers) == ["HDR-010"]
 
 
+def test_the_value_of_an_argument_is_not_shown():
+    request = call(1, "sql", {"region": "hunter2"}, headers={"Mcp-Param-Region": "hunter3"})
+    (found,) = fired(traffic(listed(FULL), exchange(request, REFUSED)), "HDR-010")
+    assert "hunter" not in found.message
+
+
 def test_a_fraction_is_compared_where_its_header_is_there():
     assert judged({"limit": 42.5}, {"Mcp-Param-Limit": "42"}) == ["HDR-010"]
     assert judged({"limit": 0.1}, {"Mcp-Param-Limit": "0.1"}) == []
