@@ -379,6 +379,7 @@ async def tapped(
     record: bool = True,
     keep: bool = True,
     up: bool = True,
+    answering: Any = None,
     **settings: Any,
 ) -> AsyncIterator[Rig]:
     """Run a tap before an upstream that `handler` plays; faults of either fail the test."""
@@ -393,7 +394,10 @@ async def tapped(
     folder.mkdir(exist_ok=True)  # noqa: ASYNC240 (a folder of the test)
     chosen = {"upstream": f"http://127.0.0.1:{upstream.port}{path}", "port": 0} | settings
     run = HttpRun(
-        TapSettings(**chosen), capture=folder / "run.jsonl" if record else None, view=view
+        TapSettings(**chosen),
+        capture=folder / "run.jsonl" if record else None,
+        view=view,
+        answering=answering,
     )
     await run.start()
     rig = Rig(upstream, run, view)

@@ -269,6 +269,8 @@ class Decision(Record, frozen=True, kw_only=True, tag="decision"):
     """Number of the exchange it was about."""
     entry: str | None = None
     """Name of the script entry that answered."""
+    key: str | None = None
+    """Key of the ask it was about."""
 
 
 class Gap(Record, frozen=True, kw_only=True, tag="gap"):

@@ -126,6 +126,18 @@ class Redactor:
             return self._form(payload)
         return self._masked_text(payload, fields, loose=True)
 
+    def pointed(self, value: Any, places: Iterable[Sequence[str]]) -> tuple[Any, list[Mask]]:
+        """Mask values of a JSON document by where they stand."""
+        masks: list[Mask] = []
+        changed = loads(dumps(value))
+        for *way, last in places:
+            holder = changed
+            for step in way:
+                holder = holder[int(step) if isinstance(holder, list) else step]
+            key = int(last) if isinstance(holder, list) else last
+            holder[key] = self._masked_any(holder[key], (*way, last), masks)
+        return changed, masks
+
     def _masked_json(
         self, payload: bytes, value: Any, fields: frozenset[str]
     ) -> tuple[bytes, Any, list[Mask]]:

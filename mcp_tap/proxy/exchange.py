@@ -67,6 +67,7 @@ class HttpExchange:
         self.tap = tap = client.tap
         number = tap.next_exchange()
         self.tape = Tape(number, client.number, client.peer, head)
+        self.head = head
         self.line = head.line
         self.chunked = head.fields.chunked
         self._up: list[bytes] = []
@@ -98,6 +99,9 @@ class HttpExchange:
             return
         if self.tape.head.fields.expect and not self.request_done and self.line.version == "1.1":
             self.client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self._go()
+
+    def _go(self) -> None:
         self._asked_at = self.tap.t
         connection = self.tap.pool.take()
         if connection is not None:
@@ -172,9 +176,8 @@ class HttpExchange:
         self._sent = now = tap.t
         if now > self._asked_at:
             self._held = round(now - self._asked_at, 6)
-        tape = self.tape
-        head = tap.upstream_head(tape.head)
-        if head is not tape.head:
+        head = tap.upstream_head(self.head)
+        if head is not self.head:
             tap.report(tap.recording.upstream_request_head, self.tape, now, head)
         self._upstream = connection
         connection.begin(self, no_body=self.line.method == b"HEAD")
@@ -201,11 +204,15 @@ class HttpExchange:
             if self.line.version == "1.1" and status > 101:  # its own, or a switch nobody asked for
                 self._out.append(response_head(head.line, head.block(), close=False))
             return
-        self.responding = True
         self._first_byte = now
+        self._respond(head, to_eof=to_eof)
+
+    def _respond(self, head: Head[StatusLine], *, to_eof: bool) -> None:
+        self.responding = True
         self._kept = []
         block = head.block()
-        if head.fields.chunked and self.line.method != b"HEAD" and status not in (204, 304):
+        no_body = self.line.method == b"HEAD" or head.line.status in (204, 304)
+        if head.fields.chunked and not no_body:
             if self.line.version == "1.1":
                 self._out_chunked = True
             else:  # a client of HTTP/1.0 knows no chunks: its body ends with the connection
@@ -335,15 +342,7 @@ class HttpExchange:
             sender = "tap" if sender_is_tap else "server"
             whole = how == "complete" or sender_is_tap
             tap.report(tap.recording.response_end, self.tape, now, sender, whole)
-        tap.report(
-            tap.recording.closed,
-            self.tape,
-            now,
-            how,
-            why,
-            self._sent,
-            self._first_byte,
-            self._held,
-        )
+        facts = (how, why, self._sent, self._first_byte, self._held)
+        tap.report(tap.recording.closed, self.tape, now, *facts)
         self._write()
         self.client.exchange_done(self, cut=how != "complete" and not sender_is_tap)

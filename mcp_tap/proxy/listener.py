@@ -10,10 +10,10 @@ import httptools
 
 from mcp_tap.net.heads import RawHeaders, RequestLine, lines
 from mcp_tap.net.upstream import MAX_HEAD, fault_of_ours, no_delay
-from mcp_tap.proxy.exchange import HttpExchange
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
+    from mcp_tap.proxy.exchange import HttpExchange
     from mcp_tap.proxy.tap import Tap
 
 MOST_PIPELINED = 16
@@ -49,6 +49,11 @@ class ClientConnection(asyncio.Protocol):
         self._begin()
 
     # what an exchange needs
+
+    @property
+    def full(self) -> bool:
+        """The client takes no more for now."""
+        return self._full
 
     def write(self, data: bytes) -> None:
         """Write to the client."""
@@ -106,7 +111,7 @@ class ClientConnection(asyncio.Protocol):
         if not (self._within or self._exchanges or self._full or self.broken or self._closing):
             whole = self.tap.whole.find(data)
             if whole is not None:
-                exchange = HttpExchange(self, *whole)
+                exchange = self.tap.begin(self, *whole)
                 self._exchanges.append(exchange)
                 exchange.start()
                 exchange.flush()
@@ -242,7 +247,7 @@ class ClientConnection(asyncio.Protocol):
             exchange.request_end()
 
     def _open(self, line: RequestLine) -> HttpExchange:
-        exchange = HttpExchange(self, self.tap.heads.read(line, self._headers))
+        exchange = self.tap.begin(self, self.tap.heads.read(line, self._headers))
         self._incoming = exchange
         self._exchanges.append(exchange)
         return exchange

@@ -12,7 +12,7 @@ from mcp_tap.core.coding import CodingError
 from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender, Sse
 from mcp_tap.core.redact import Redactor, is_rpc
 from mcp_tap.core.sse import SseBlock
-from mcp_tap.core.wire import LARGE, UNPARSED, carrier, loads, spliced, spliced_line
+from mcp_tap.core.wire import LARGE, UNPARSED, carrier, dumps, loads, spliced, spliced_line
 from mcp_tap.net.heads import AnyHead
 from mcp_tap.proxy.tape import Tape, Way
 
@@ -45,9 +45,10 @@ class Payloads:
             fields.encoding is None
             and not self._redactor.touches_bodies
             and len(payload) <= self._limit
+            and not tape.secrets
             and not fields.content_type.startswith("text/event-stream")
         )
-        if plain and self._message(tape, t, sender, payload, spliced(payload)):
+        if plain and self.message(tape, t, sender, payload, spliced(payload)):
             return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
         way = self.begin(head, stream=sender == "server")
         self.data(tape, way, t, payload)
@@ -65,7 +66,7 @@ class Payloads:
             usual = sse.usual(piece)
             if usual is not None:
                 data, fields = usual
-                if self._message(tape, t, "server", data, spliced_line(data), sse=fields):
+                if self.message(tape, t, "server", data, spliced_line(data), sse=fields):
                     continue
             for block in sse.feed(piece):
                 self._block(tape, way, t, block)
@@ -98,7 +99,7 @@ class Payloads:
         elif way.collector is not None:
             way.collector.add(data)
 
-    def _message(
+    def message(
         self,
         tape: Tape,
         t: float,
@@ -112,9 +113,22 @@ class Payloads:
         if not value or "jsonrpc" not in value:
             return False  # a message that does not say so is looked at more closely
         body = Raw(payload)
-        message = Message(
-            seq=self._next_seq(), t=t, sender=sender, exchange=tape.exchange, body=body, sse=sse
-        )
+        seq = tape.heard = self._next_seq()
+        if tape.leg is None:
+            message = Message(
+                seq=seq, t=t, sender=sender, exchange=tape.exchange, body=body, sse=sse
+            )
+        else:
+            message = Message(
+                seq=seq,
+                t=t,
+                sender=sender,
+                exchange=tape.exchange,
+                body=body,
+                sse=sse,
+                leg=tape.leg,
+                replaces=tape.replaces,
+            )
         self._emit((message, value))
         return True
 
@@ -143,8 +157,8 @@ class Payloads:
         payload = collector.kept()
         truncated = collector.truncated
         plain = way.encoding is None and not self._redactor.touches_bodies
-        plain = plain and whole and not truncated
-        if plain and self._message(tape, t, sender, payload, spliced(payload)):
+        plain = plain and whole and not truncated and not tape.secrets
+        if plain and self.message(tape, t, sender, payload, spliced(payload)):
             return
         stopped = way.decoder is not None and way.decoder.stopped
         facts: dict[str, Any] = {}
@@ -165,8 +179,9 @@ class Payloads:
             fields, _ = carrier(payload)
             if "body" in fields:  # noise is never JSON, whatever it looks like
                 fields = {"text": payload.decode()}
+            seq = tape.heard = self._next_seq()
             noise = Noise(
-                seq=self._next_seq(),
+                seq=seq,
                 t=t,
                 exchange=tape.exchange,
                 sender="server",
@@ -174,6 +189,8 @@ class Payloads:
                 masked=masks,
                 truncated=block.size is not None,
                 size=block.size,
+                leg=tape.leg,
+                replaces=tape.replaces,
                 **fields,
             )
             self._emit((noise, UNPARSED))
@@ -204,16 +221,22 @@ class Payloads:
             masked_payload, masked_value, masks = self._redactor.other(
                 payload, value, way.content_type, tape.head.line.target
             )
+        if tape.secrets and masked_value is not UNPARSED:
+            masked_value, more = self._redactor.pointed(masked_value, tape.secrets)
+            masked_payload, masks = dumps(masked_value), [*masks, *more]
         if masks:
             fields, _ = carrier(masked_payload)
             value = masked_value
+        seq = tape.heard = self._next_seq()
         common: dict[str, Any] = {
-            "seq": self._next_seq(),
+            "seq": seq,
             "t": t,
             "exchange": tape.exchange,
             "sender": sender,
             "encoding": way.encoding,
             "masked": masks,
+            "leg": tape.leg,
+            "replaces": tape.replaces,
         }
         record: Message | Body
         if is_message and not (truncated and "size" not in facts):

@@ -32,12 +32,12 @@ class Recording:
 
     def __init__(self, emit: Emit, redactor: Redactor, max_body: int) -> None:
         """Give records to `emit`; keep payloads whole up to `max_body` bytes."""
-        self._emit = emit
+        self.emit = emit
         self._redactor = redactor
         self._seqs = count(1)
         self.next_seq = self._seqs.__next__
         """Counts one record on."""
-        self._payloads = Payloads(emit, redactor, max_body, self.next_seq)
+        self.payloads = Payloads(emit, redactor, max_body, self.next_seq)
         self.exchanges = 0
 
     @property
@@ -48,16 +48,17 @@ class Recording:
     def request_head(self, tape: Tape, t: float) -> None:
         """Record the head of a request as the client sent it."""
         self.exchanges += 1
-        tape.request = self._payloads.begin(tape.head, stream=False)
-        tape.seq = self._request(tape, t, tape.head, None, None)
+        tape.request = self.payloads.begin(tape.head, stream=False)
+        tape.seq = self.request_line(tape, t, tape.head, None, None)
 
     def upstream_request_head(self, tape: Tape, t: float, head: Head[RequestLine]) -> None:
         """Record the head that went upstream instead, where the tap changed it."""
-        self._request(tape, t, head, "upstream", tape.seq)
+        self.request_line(tape, t, head, "upstream", tape.seq)
 
-    def _request(
+    def request_line(
         self, tape: Tape, t: float, head: Head[RequestLine], leg: Leg | None, replaces: int | None
     ) -> int:
+        """Record the head of a request; give the record's number."""
         method, target, version = head.line
         path, masked_path = self._redactor.target(target.decode("latin-1"))
         shown, masked = self._fields(head)
@@ -76,20 +77,22 @@ class Recording:
             leg=leg,
             replaces=replaces,
         )
-        self._emit((record, UNPARSED))
+        self.emit((record, UNPARSED))
         return seq
 
     def response_head(self, tape: Tape, t: float, head: Head[StatusLine], sender: Sender) -> None:
         """Record the head of a response."""
         if head.line.status >= 200:
-            tape.response = self._payloads.begin(head, stream=True)
-        self._response(tape, t, head, sender)
+            tape.response = self.payloads.begin(head, stream=True)
+        self.status_line(tape, t, head, sender)
 
-    def _response(self, tape: Tape, t: float, head: Head[StatusLine], sender: Sender) -> None:
+    def status_line(self, tape: Tape, t: float, head: Head[StatusLine], sender: Sender) -> None:
+        """Record the head of a response, and nothing of its body."""
         status, reason, version = head.line
         shown, masked = self._fields(head)
+        seq = tape.reply_seq = self.next_seq()
         record = HttpResponse(
-            seq=self.next_seq(),
+            seq=seq,
             t=t,
             exchange=tape.exchange,
             status=status,
@@ -98,14 +101,16 @@ class Recording:
             headers=shown,
             masked=masked,
             sender=sender,
+            leg=tape.leg,
+            replaces=tape.replaces,
         )
-        self._emit((record, UNPARSED))
+        self.emit((record, UNPARSED))
 
     def request(self, tape: Tape, t: float, body: bytes) -> None:
         """Record a request that came in one piece."""
         self.exchanges += 1
-        tape.seq = self._request(tape, t, tape.head, None, None)
-        tape.sent = self._payloads.whole(tape, t, "client", tape.head, body)
+        tape.seq = self.request_line(tape, t, tape.head, None, None)
+        tape.sent = self.payloads.whole(tape, t, "client", tape.head, body)
 
     def response(  # noqa: PLR0917 (reports wait in a queue as tuples)
         self,
@@ -117,19 +122,19 @@ class Recording:
         held: float,
     ) -> None:
         """Record a response that came in one piece, and with it the exchange's end."""
-        self._response(tape, t, head, "server")
-        tape.received = self._payloads.whole(tape, t, "server", head, body)
+        self.status_line(tape, t, head, "server")
+        tape.received = self.payloads.whole(tape, t, "server", head, body)
         self.closed(tape, t, "complete", None, sent, t, held)
 
     def request_data(self, tape: Tape, t: float, data: bytes) -> None:
         """Take body bytes of a request."""
         if tape.request is not None:
-            self._payloads.data(tape, tape.request, t, data)
+            self.payloads.data(tape, tape.request, t, data)
 
     def response_data(self, tape: Tape, t: float, *pieces: bytes) -> None:
         """Take body bytes of a response, in the pieces in which they came."""
         if tape.response is not None:
-            self._payloads.read(tape, tape.response, t, pieces)
+            self.payloads.read(tape, tape.response, t, pieces)
 
     def request_end(self, tape: Tape, t: float) -> None:
         """Record the payload of a request that is complete."""
@@ -142,12 +147,12 @@ class Recording:
     def response_end(self, tape: Tape, t: float, sender: Sender, whole: bool) -> None:  # noqa: FBT001
         """Record the payload of a response; `whole`: it was not cut."""
         if tape.response is not None:
-            self._payloads.end(tape, tape.response, t, sender, whole=whole)
+            self.payloads.end(tape, tape.response, t, sender, whole=whole)
             tape.received = tape.response.total()
 
     def _request_ends(self, tape: Tape, t: float, *, whole: bool) -> None:
         if tape.request is not None:
-            self._payloads.end(tape, tape.request, t, "client", whole=whole)
+            self.payloads.end(tape, tape.request, t, "client", whole=whole)
             tape.sent = tape.request.total()
 
     def closed(  # noqa: PLR0917 (reports wait in a queue as tuples)
@@ -173,10 +178,19 @@ class Recording:
             first_byte=first_byte,
             held=held,
         )
-        self._emit((record, UNPARSED))
+        self.emit((record, UNPARSED))
 
-    def decision(self, tape: Tape, t: float, hook: str, verdict: str, why: str) -> None:
-        """Record what the tap decided about an exchange."""
+    def decision(  # noqa: PLR0917 (reports wait in a queue as tuples)
+        self,
+        tape: Tape,
+        t: float,
+        hook: str,
+        verdict: str,
+        why: str,
+        entry: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Record what the tap decided about an exchange, or about an ask in it."""
         record = Decision(
             seq=self.next_seq(),
             t=t,
@@ -184,8 +198,10 @@ class Recording:
             hook=hook,
             verdict=verdict,
             why=why,
+            entry=entry,
+            key=key,
         )
-        self._emit((record, UNPARSED))
+        self.emit((record, UNPARSED))
 
     def _fields(self, head: AnyHead) -> tuple[Headers, list[Mask]]:
         """Mask the fields of a head; a block that was seen before is not looked at again."""

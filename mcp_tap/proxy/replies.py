@@ -14,6 +14,7 @@ INTERNAL_ERROR = -32603
 """JSON-RPC 2.0, section 5.1."""
 
 _REASONS = {
+    200: b"OK",
     400: b"Bad Request",
     403: b"Forbidden",
     431: b"Request Header Fields Too Large",
@@ -42,8 +43,18 @@ class Reply(Struct, frozen=True, kw_only=True):
         return response_head(self.line, lines(self.headers), close=close)
 
 
-def make_reply(status: int, code: str, why: str, request_body: bytes = b"") -> Reply:
-    """Make a response: a JSON-RPC error where the request had an id, else plain text."""
+def make_reply(
+    status: int, code: str, why: str, request_body: bytes = b"", *, number: int = INTERNAL_ERROR
+) -> Reply:
+    """Make a response: a JSON-RPC error where the request had an id, else plain text.
+
+    Args:
+        status: of the response.
+        code: short name of the fault.
+        why: in words.
+        request_body: what it answers.
+        number: JSON-RPC's code.
+    """
     request_id = _request_id(request_body)
     if request_id is UNPARSED:
         content_type, body = b"text/plain; charset=utf-8", f"mcp-tap: {why}\n".encode()
@@ -54,7 +65,7 @@ def make_reply(status: int, code: str, why: str, request_body: bytes = b"") -> R
                 "jsonrpc": "2.0",
                 "id": request_id,
                 "error": {
-                    "code": INTERNAL_ERROR,
+                    "code": number,
                     "message": f"mcp-tap: {why}",
                     "data": {"sender": "mcp-tap", "error": code},
                 },

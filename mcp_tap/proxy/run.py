@@ -7,8 +7,9 @@ import errno
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from time import perf_counter
@@ -27,7 +28,11 @@ from mcp_tap.net.target import parse_target, tls_context
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.pipeline.judge import Sift
 from mcp_tap.pipeline.spine import Pipeline
+from mcp_tap.proxy.answering.answering import Answering
+from mcp_tap.proxy.answering.exchange import AnsweringExchange
+from mcp_tap.proxy.answering.records import Records
 from mcp_tap.proxy.desk import Desk
+from mcp_tap.proxy.exchange import HttpExchange
 from mcp_tap.proxy.listener import ClientConnection
 from mcp_tap.proxy.recording import Recording
 from mcp_tap.proxy.settings import TapSettings
@@ -65,6 +70,7 @@ class HttpRun:
         view: Feed,
         judging: bool = True,
         sift: Sift | None = None,
+        answering: Answering | None = None,
     ) -> None:
         """Prepare a run; nothing is opened before `start()`.
 
@@ -74,6 +80,7 @@ class HttpRun:
             view: who looks on.
             judging: run the rules; without, nothing is found.
             sift: decides which findings count, as they are found; None: all do.
+            answering: answers what servers ask; None: all passes as it is.
 
         Raises:
             UsageError: the upstream URL, a CA file, a redaction or its key cannot be used.
@@ -92,6 +99,9 @@ class HttpRun:
             specs=settings.redact,
         )
         self._pipeline = Pipeline(label=settings.label, judging=judging, sift=sift)
+        self._answering = answering
+        if answering is not None:
+            answering.label = settings.label
         self._writer: CaptureWriter | None = None
         self._server: asyncio.Server | None = None
         self._desk: Desk | None = None
@@ -186,9 +196,16 @@ class HttpRun:
             extra_headers=[(n.encode("latin-1"), v.encode("latin-1")) for n, v in settings.headers],
             upstream_host=None if keep else target.authority.encode("latin-1"),
             started=started,
+            begin=self._exchanges(recording),
         )
         self._tick()
         await self._server.start_serving()
+
+    def _exchanges(self, recording: Recording) -> Callable[..., HttpExchange]:
+        if self._answering is None:
+            return HttpExchange
+        records = Records(recording)
+        return partial(AnsweringExchange, answering=self._answering, records=records)
 
     async def stop(self, how: Literal["end", "signal", "child"] = "end") -> None:
         """Stop within two seconds: open streams are cut, the capture gets its footer."""

@@ -12,10 +12,10 @@ from mcp_tap.net.heads import Head, HeadReader, RawHeaders, RequestLine, replace
 from mcp_tap.net.target import Target
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.net.whole import Whole
+from mcp_tap.proxy.exchange import HttpExchange
 from mcp_tap.proxy.recording import Recording
 
 if TYPE_CHECKING:
-    from mcp_tap.proxy.exchange import HttpExchange
     from mcp_tap.proxy.listener import ClientConnection
 
 
@@ -34,6 +34,7 @@ class Tap:
         extra_headers: RawHeaders,
         upstream_host: bytes | None,
         started: float,
+        begin: Callable[..., HttpExchange] = HttpExchange,
     ) -> None:
         """Tie the parts together.
 
@@ -47,7 +48,9 @@ class Tap:
             extra_headers: fields put into each request upstream.
             upstream_host: `Host` for upstream, where the client's is not kept.
             started: `perf_counter()` at the run's start.
+            begin: makes an exchange of a client's connection, a head and perhaps a body.
         """
+        self.begin = begin
         self.target = target
         self.pool = pool
         self.guard = guard
@@ -114,6 +117,10 @@ class Tap:
     def refused(self, exchange: HttpExchange, code: str, why: str) -> None:
         """Record that the tap itself answers, and say the first of each kind."""
         self.report(self.recording.decision, exchange.tape, self.t, "tap", code, why)
+        self.say_once(code, why)
+
+    def say_once(self, code: str, why: str) -> None:
+        """Tell the user of a trouble, the first time it occurs."""
         if code not in self._said:
             self._said.add(code)
             self._notice(f"{code}: {why}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_tap.core.coding import Decoder, decoder
 from mcp_tap.core.collect import Collector
-from mcp_tap.core.records import Digest, Sender
+from mcp_tap.core.records import Digest, Leg, Sender
 from mcp_tap.core.sse import SseParser
 from mcp_tap.net.heads import AnyHead, Head, RequestLine
 
@@ -71,10 +71,15 @@ class Tape:
         "conn",
         "exchange",
         "head",
+        "heard",
+        "leg",
         "peer",
         "received",
+        "replaces",
+        "reply_seq",
         "request",
         "response",
+        "secrets",
         "sent",
         "seq",
     )
@@ -93,6 +98,17 @@ class Tape:
         self.peer = peer
         self.head = head
         self.seq = 0
+        """Number of the record of its request's head."""
+        self.reply_seq = 0
+        """Number of the record of its response's head."""
+        self.heard = 0
+        """Number of the newest record of a payload."""
+        self.secrets: tuple[tuple[str, ...], ...] = ()
+        """Where in the payload values stand that must not be recorded."""
+        self.leg: Leg | None = None
+        """The leg of what is recorded now, where the two differ."""
+        self.replaces: int | None = None
+        """Number of the record it takes the place of."""
         self.request: Way | None = None
         """Its payload, while it comes in pieces."""
         self.response: Way | None = None

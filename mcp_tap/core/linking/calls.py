@@ -261,6 +261,11 @@ def answer_ask(ask: Ask, answer: Any, record: Message, *, error: bool = False) -
     ask.answer_t = record.t
 
 
+def from_client(record: Payload) -> bool:
+    """Tell whether it is a client's part of the talk; the tap itself may have written that."""
+    return record.sender == "client" or (record.sender == "tap" and record.leg == "upstream")
+
+
 def payload_size(record: Payload) -> int:
     """Give the bytes of a payload, of the whole one where only a prefix is kept."""
     if record.size is not None:

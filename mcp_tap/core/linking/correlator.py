@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from mcp_tap.core.linking.asks import Asks, leave
-from mcp_tap.core.linking.calls import MOST_WORDS, Book, payload_size
+from mcp_tap.core.linking.calls import MOST_WORDS, Book, from_client, payload_size
 from mcp_tap.core.linking.client import ClientSide
 from mcp_tap.core.linking.end import Endings
 from mcp_tap.core.linking.rounds import Linker
@@ -30,6 +30,7 @@ from mcp_tap.core.records import (
     AnyRecord,
     Body,
     Closed,
+    Decision,
     Header,
     HttpRequest,
     HttpResponse,
@@ -89,6 +90,7 @@ class Correlator:
             Body: self._body,
             Noise: self._noise,
             Header: self._header,
+            Decision: self._decision,
         }
 
     @property
@@ -176,11 +178,12 @@ class Correlator:
             self.touched = self._stdio.touched
             return changes
         if record.replaces is not None:
+            self.touched = self._live.get(record.exchange)
             return _NOTHING
         self.touched = live = self._live.get(record.exchange) or self._unheard(record)
         size = payload_size(record)
         live.exchange.size += size
-        if record.sender == "client":
+        if from_client(record):
             return self._client.take(live, record, value)
         if live.round is not None:
             live.round.size += size
@@ -208,6 +211,18 @@ class Correlator:
             self.touched = live = self._live.get(record.exchange)
             if live is not None and record.sse.id is not None:
                 live.event_id = record.sse.id
+        return _NOTHING
+
+    def _decision(self, record: Decision, _: Any) -> Sequence[Change]:
+        live = self._live.get(record.exchange) if record.exchange is not None else None
+        if live is None or record.key is None or live.track is None:
+            return _NOTHING
+        self.touched = live
+        for round_ in reversed(live.track.call.rounds):
+            for ask in round_.asks:
+                if ask.key == record.key and ask.action is None:
+                    ask.entry = record.entry
+                    return (live.track.call,)
         return _NOTHING
 
     def _closed(self, record: Closed, _: Any) -> Sequence[Change]:

@@ -1,0 +1,73 @@
+"""What all answered calls of a run share: the scripts, the limits, the counters."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
+from typing import TypeAlias
+
+from mcp_tap.answers.book import Answered, Book, Decided, Unmatched
+from mcp_tap.answers.question import Question
+from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.values import short
+from mcp_tap.proxy.answering.request import Reader
+
+MAX_ROUNDS = 10
+"""Rounds the tap answers in one call; the official SDKs have the same limit."""
+LONGEST = 600.0
+"""Seconds from a call's first ask to its result; servers keep states about as long."""
+_MOST_PASSED = 4096
+
+Person: TypeAlias = Callable[[Sequence[Question], Unmatched], Awaitable[Decided]]
+"""Lets a person decide on a round."""
+
+
+class Answering:
+    """Answers for the clients of one run."""
+
+    def __init__(
+        self,
+        book: Book,
+        *,
+        max_rounds: int = MAX_ROUNDS,
+        longest: float = LONGEST,
+        person: Person | None = None,
+    ) -> None:
+        """Answer from a book of scripts.
+
+        Args:
+            book: the scripts.
+            max_rounds: rounds to answer in one call.
+            longest: seconds a call may take from its first ask on.
+            person: decides where `unmatched` is `ask`.
+        """
+        self.book = book
+        self.max_rounds = max_rounds
+        self.longest = longest
+        self.person = person
+        self.reader = Reader(book.advertised())
+        self.answered = 0
+        """Rounds that were answered."""
+        self.failed = 0
+        """Calls that ended with an error since a round was not answered."""
+        self.label: str | None = None
+        """What the user calls the server."""
+        self.server: str | None = None
+        """The name the server gave itself last."""
+        self._ids = count(1)
+        self._passed: Bounded[str | bytes, int] = Bounded(_MOST_PASSED, LONGEST * 6)
+
+    def next_id(self) -> bytes:
+        """Give the token of an id that no other request of the run has from the tap."""
+        return b'"mcp-tap-%d"' % next(self._ids)
+
+    def passed(self, state: str, call: int, t: float) -> None:
+        """Remember whose state a client was given, since it answers that round itself."""
+        self._passed.put(short(state), call, t)
+
+    def resumed(self, state: str | None) -> int | None:
+        """Find the call that a client's own retry goes on with."""
+        return None if state is None else self._passed.get(short(state))
+
+
+__all__ = ["LONGEST", "MAX_ROUNDS", "Answered", "Answering", "Decided", "Person", "Unmatched"]

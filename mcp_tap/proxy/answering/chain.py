@@ -1,0 +1,358 @@
+"""A call that is being answered: round after round, until a result, an error or a limit.
+
+Rules of this file:
+
+- What a round gets is decided first and carried out then, so that the records stand in order.
+- One repeat is under way at a time, and none is ever sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from mcp_tap.answers.book import Answered, Decided, Given, Missed, Unmatched
+from mcp_tap.answers.question import Question, questions
+from mcp_tap.core.splice import SpliceError
+from mcp_tap.core.text import plural
+from mcp_tap.core.wire import dumps
+from mcp_tap.net.heads import Head, StatusLine
+from mcp_tap.proxy.answering import asked as reading
+from mcp_tap.proxy.answering.asked import Asked
+from mcp_tap.proxy.answering.gate import data_of
+from mcp_tap.proxy.answering.repeat import MOST, Repeat
+from mcp_tap.proxy.tape import Tape
+
+if TYPE_CHECKING:
+    from mcp_tap.core.records import How
+    from mcp_tap.proxy.answering.exchange import AnsweringExchange
+
+HOOK: Final = "answers"
+_WAIT_FIRST: Final = 0.05
+_WAIT_MOST: Final = 0.25
+"""Seconds before a round without asks is repeated: at first, and at most; the SDKs wait as long."""
+
+
+class Send(Struct):
+    """The round is answered."""
+
+    answers: dict[str, Given]
+
+
+class Pass(Struct):
+    """The client gets the round as it is."""
+
+    why: str
+    misses: Sequence[Missed] = ()
+
+
+class Fail(Struct):
+    """The client gets an error."""
+
+    code: str
+    why: str
+    misses: Sequence[Missed] = ()
+
+
+class Ask(Struct):
+    """A person decides."""
+
+    unmatched: Unmatched
+
+
+Verdict: TypeAlias = Send | Pass | Fail | Ask
+
+
+class Round(Struct, kw_only=True):
+    """A round and what becomes of it."""
+
+    asked: Asked
+    asks: Sequence[Question]
+    verdict: Verdict
+
+    @property
+    def passes(self) -> bool:
+        """The client gets it."""
+        return type(self.verdict) is Pass
+
+
+class Chain:
+    """Drives one call."""
+
+    def __init__(self, exchange: AnsweringExchange) -> None:
+        """Begin with the client's request, which has gone upstream."""
+        self.exchange = exchange
+        self.answering = exchange.answering
+        self.records = exchange.records
+        self.watched = exchange.watched
+        earlier = self.answering.resumed(self.watched.state)
+        self.call = earlier if earlier is not None else exchange.tape.exchange
+        self.rounds = 0
+        self.over = False
+        self._passed = False
+        """The client answers itself, so the call goes on."""
+        self._waits = 0
+        self._arguments: Any = None
+        self._repeat: Repeat | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._pause: asyncio.TimerHandle | None = None
+        self._person: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+
+    # deciding
+
+    def round(self, asked: Asked) -> Round:
+        """Decide about a round, without doing anything yet."""
+        self.rounds += 1
+        answering, watched = self.answering, self.watched
+        if asked.server is not None:
+            answering.server = asked.server
+        if self.rounds == 1:
+            self._arguments = watched.arguments()
+        asks = questions(
+            asked.requests,
+            method=watched.method,
+            name=watched.name,
+            arguments=self._arguments,
+            server=self.exchange.server_name,
+            call=self.call,
+            round=self.rounds,
+            declared=watched.declared,
+        )
+        return Round(asked=asked, asks=asks, verdict=self._verdict(asked, asks))
+
+    def _verdict(self, asked: Asked, asks: Sequence[Question]) -> Verdict:
+        most = self.answering.max_rounds
+        if self.rounds > most:
+            return Fail("too-many-rounds", f"the server asks again after {plural(most, 'round')}")
+        if not asks:
+            if asked.state is None:
+                return Pass("it asks for nothing")
+            return Send({})
+        return self._of(asks, self.answering.book.decide(asks))
+
+    def _of(self, asks: Sequence[Question], decided: Decided) -> Verdict:
+        if isinstance(decided, Answered):
+            again = self.answering.book.stop(asks, decided)
+            return Send(decided.answers) if again is None else Fail("asks-again", again)
+        if decided.how == "ask" and self.answering.person is not None:
+            return Ask(decided)
+        if decided.how == "pass" and all(ask.declared for ask in asks):
+            return Pass(decided.why, decided.misses)
+        if decided.how in ("decline", "cancel"):
+            again = self.answering.book.stop(asks, Answered(answers=decided.answers))
+            return Send(decided.answers) if again is None else Fail("asks-again", again)
+        return Fail(decided.error.code, decided.why, decided.misses)
+
+    # carrying out
+
+    def act(self, round_: Round, tape: Tape, deliver: Callable[[], None] | None = None) -> None:
+        """Do what was decided.
+
+        Args:
+            round_: that asked.
+            tape: of the exchange in which it asked.
+            deliver: gives the round to the client, where a person may still want that.
+        """
+        if self._timer is None:
+            self._timer = self._loop.call_later(self.answering.longest, self._expire)
+        verdict = round_.verdict
+        if isinstance(verdict, Send):
+            self.answering.answered += 1
+            if verdict.answers:
+                self._waits = 0
+                self._again(round_, verdict.answers)
+            else:
+                delay = min(_WAIT_MOST, _WAIT_FIRST * 2**self._waits)
+                self._waits += 1
+                self._pause = self._loop.call_later(delay, self._after_pause, round_)
+        elif isinstance(verdict, Fail):
+            self.answering.failed += 1
+            self.end()
+            self.exchange.fail(200, verdict.code, verdict.why, "refused", no_answer=True)
+        elif isinstance(verdict, Ask):
+            self._person = self.exchange.tap.spawn(self._ask(round_, verdict.unmatched, tape, deliver))
+        else:
+            self._passed = True
+            state = round_.asked.state_text
+            if state is not None:
+                self.answering.passed(state, self.call, self.exchange.tap.t)
+            self.end()
+
+    def tell(self, round_: Round, tape: Tape) -> None:
+        """Record what was decided about each ask."""
+        verdict = round_.verdict
+        if isinstance(verdict, Ask):
+            return
+        missed: dict[str, Missed] = {}
+        if not isinstance(verdict, Send):
+            missed = {miss.key: miss for miss in verdict.misses}
+        tap = self.exchange.tap
+        report, decision = tap.report, tap.recording.decision
+
+        def say(verdict: str, why: str, entry: str | None = None, key: str | None = None) -> None:
+            report(decision, tape, tap.t, HOOK, verdict, why, entry, key)
+
+        if not round_.asks:
+            if isinstance(verdict, Send):
+                say("answered", "it asks for nothing but to come again")
+            else:
+                say("passed" if isinstance(verdict, Pass) else "failed", verdict.why)
+            return
+        for ask in round_.asks:
+            miss = missed.get(ask.key)
+            if isinstance(verdict, Send):
+                given = verdict.answers[ask.key]
+                how = given.answer.get("action") if given.entry is None else None
+                why = f'by "{given.entry}"' if given.entry is not None else "nothing answers it"
+                word = {"decline": "declined", "cancel": "cancelled"}.get(str(how), "answered")
+                say(word, why, given.entry, ask.key)
+            elif isinstance(verdict, Pass):
+                say("passed", miss.why if miss else verdict.why, None, ask.key)
+            elif miss is not None:
+                say("unmatched", miss.why, miss.entry, ask.key)
+            else:
+                why = verdict.why if not missed else "another ask of its round has no answer"
+                say("failed" if not missed else "not-sent", why, None, ask.key)
+
+    async def _ask(
+        self,
+        round_: Round,
+        unmatched: Unmatched,
+        tape: Tape,
+        deliver: Callable[[], None] | None,
+    ) -> None:
+        assert self.answering.person is not None
+        decided = await self.answering.person(round_.asks, unmatched)
+        self._person = None
+        if self.over:
+            return
+        self.exchange.tap.now()
+        verdict = self._of(round_.asks, decided)
+        if isinstance(verdict, Ask):
+            verdict = Fail(decided.error.code, decided.why, decided.misses)  # type: ignore[union-attr]
+        round_.verdict = verdict
+        self.tell(round_, tape)
+        self.act(round_, tape)
+        if isinstance(verdict, Pass) and deliver is not None:
+            deliver()
+        self.exchange.write_out()
+
+    def _after_pause(self, round_: Round) -> None:
+        self._pause = None
+        self.exchange.tap.now()
+        self._again(round_, {})
+        self.exchange.write_out()
+
+    def _again(self, round_: Round, answers: dict[str, Given]) -> None:
+        token = self.answering.next_id()
+        said = dumps({key: given.answer for key, given in answers.items()}) if answers else None
+        try:
+            body = self.watched.again(token, said, round_.asked.state)
+        except SpliceError as error:
+            self.end()
+            self.exchange.fail(200, "cannot-repeat", f"the request cannot be repeated: {error}")
+            return
+        secrets = tuple(
+            ("params", "inputResponses", key, *_steps(at))
+            for key, given in answers.items()
+            for at in given.secrets
+        )
+        self._repeat = Repeat(self, self.exchange.head_for(body), body, token, secrets)
+        self._loop.call_soon(self._repeat.start)  # the connection may be free again by then
+
+    # what repeats tell
+
+    def stream_begins(self, repeat: Repeat, head: Head[StatusLine]) -> None:
+        """Pass the head of a stream on where the client has none yet."""
+        self.exchange.relay_head(repeat, head)
+
+    def event(self, repeat: Repeat, block: bytes) -> None:
+        """Pass an event on, unless it asks."""
+        data = data_of(block, MOST)
+        asked = reading.read(data) if data else None
+        if asked is not None:
+            round_ = self.round(asked)
+            self.tell(round_, repeat.tape)
+            self.act(
+                round_, repeat.tape, lambda: self.exchange.relay_event(repeat, block, data)
+            )
+            if not round_.passes:
+                return
+        repeat.answered = repeat.answered or bool(data and reading.is_response(data))
+        self.exchange.relay_event(repeat, block, data)
+
+    def whole(self, repeat: Repeat, raw: bytes, text: bytes | None) -> None:
+        """Pass a response on that is no stream, unless it asks."""
+        asked = reading.read(text) if text is not None else None
+        if asked is None:
+            repeat.finish()
+            self.exchange.relay_whole(repeat, raw, text)
+            return
+        round_ = self.round(asked)
+        self.tell(round_, repeat.tape)
+        repeat.finish()
+        self.act(round_, repeat.tape, lambda: self.exchange.relay_whole(repeat, raw, text))
+        if round_.passes:
+            self.exchange.relay_whole(repeat, raw, text)
+
+    def stream_ends(self, repeat: Repeat) -> None:
+        """End the client's stream, where nothing goes on."""
+        if self._repeat is repeat and not self._pending():
+            self.end()
+            self.exchange.conclude("complete")
+
+    def lost(self, repeat: Repeat, why: str, code: str) -> None:
+        """Tell the client that a repeat got no answer, or only a part of one."""
+        if self._repeat is not repeat or self._pending() or self.exchange.done:
+            return
+        self.end()
+        if repeat.answered:
+            self.exchange.cut(why)
+            return
+        status = 504 if code == "upstream-timeout" else 502
+        self.exchange.lost(status, code, why)
+
+    # ends
+
+    def stop(self, how: How, why: str | None) -> None:
+        """End at once: the client left, or the tap stops."""
+        self.end()
+        if self._repeat is not None:
+            self._repeat.drop(how, why)
+
+    def end(self) -> None:
+        """Wait for nothing any more."""
+        self.over = True
+        for handle in (self._timer, self._pause):
+            if handle is not None:
+                handle.cancel()
+        if self._person is not None:
+            self._person.cancel()
+        if not self._passed:
+            self.answering.book.forget(self.call)
+
+    def pause(self, *, paused: bool) -> None:
+        """Let the upstream wait while the client takes no more."""
+        if self._repeat is not None:
+            self._repeat.pause(paused=paused)
+
+    def _pending(self) -> bool:
+        return self._pause is not None or self._person is not None
+
+    def _expire(self) -> None:
+        self.exchange.tap.now()
+        why = f"the call has no result {self.answering.longest:g} s after its first ask"
+        repeat = self._repeat
+        self.end()
+        if repeat is not None:
+            repeat.drop("timeout", why)
+        self.exchange.fail(504, "answers-timeout", why, "timeout")
+        self.exchange.write_out()
+
+
+def _steps(at: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]

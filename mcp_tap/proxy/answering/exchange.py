@@ -1,0 +1,481 @@
+"""An exchange whose asks the tap may answer.
+
+It is an ordinary exchange until an answer comes that asks; all others pass on as they came.
+
+Rules of this file:
+
+- A JSON response is held until it is whole, an event of a stream until it is.
+- What the client is given follows what it was given already: a stream that is open gets the result
+  as an event, else the result comes with its own head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from mcp_tap.core.coding import CodingError, decoder
+from mcp_tap.core.splice import SpliceError
+from mcp_tap.net.heads import Head, HeadReader, RawHeaders, RequestLine, StatusLine
+from mcp_tap.proxy.answering import asked as reading
+from mcp_tap.proxy.answering.asked import MOST_RESPONSE, may_ask
+from mcp_tap.proxy.answering.chain import HOOK, Chain, Round
+from mcp_tap.proxy.answering.gate import Gate, data_of, event, with_data
+from mcp_tap.proxy.answering.request import MOST_REQUEST, Watched
+from mcp_tap.proxy.exchange import HttpExchange
+from mcp_tap.proxy.replies import INTERNAL_ERROR, make_reply
+
+if TYPE_CHECKING:
+    from mcp_tap.core.records import How
+    from mcp_tap.net.sink import Loss
+    from mcp_tap.proxy.answering.answering import Answering
+    from mcp_tap.proxy.answering.records import Records
+    from mcp_tap.proxy.answering.repeat import Repeat
+    from mcp_tap.proxy.listener import ClientConnection
+    from mcp_tap.proxy.tape import Tape, Way
+
+NO_ANSWER: Final = -31999
+"""JSON-RPC error of a call whose asks got no answer; outside what JSON-RPC and MCP reserve."""
+_EVENTS: Final = "text/event-stream"
+_VERSION: Final = b"mcp-protocol-version"
+
+
+class AnsweringExchange(HttpExchange):
+    """A request whose rounds the tap may answer."""
+
+    watched: Watched = None  # type: ignore[assignment]
+    """The request, where its answer is looked at."""
+    _watching = False
+    _holding = False
+    """The request waits to be whole before it goes up."""
+    _held_head: tuple[Head[StatusLine], bool] | None = None
+    _gate: Gate | None = None
+    _chain: Chain | None = None
+    _way: Way | None = None
+
+    def __init__(
+        self,
+        client: ClientConnection,
+        head: Head[RequestLine],
+        body: bytes | None = None,
+        *,
+        answering: Answering,
+        records: Records,
+    ) -> None:
+        """Begin with a request, or its head alone."""
+        super().__init__(client, head, body)
+        self.answering = answering
+        self.records = records
+        self._body: list[bytes] = []
+        self._body_size = 0
+        if head.line.method == b"POST" and head.fields.encoding is None:
+            length = head.content_length()
+            if body is not None:
+                self._examine(body)
+            elif length is None or length <= MOST_REQUEST:
+                self._holding = True
+
+    @property
+    def server_name(self) -> str | None:
+        """What the server is called: by the user, by itself, else its host."""
+        return self.answering.label or self.answering.server or self.tap.target.authority
+
+    # the request
+
+    def _go(self) -> None:
+        if not self._holding:
+            super()._go()
+
+    def request_data(self, data: bytes) -> None:
+        """Keep what comes until all is there."""
+        if not self._holding or self._reply is not None or self.done:
+            super().request_data(data)
+            return
+        self.tap.report(self.tap.recording.request_data, self.tape, self.tap.t, data)
+        self._body.append(data)
+        self._body_size += len(data)
+        if self._body_size > MOST_REQUEST:
+            self._let_go(b"".join(self._body), whole=False)
+
+    def request_end(self) -> None:
+        """Look at the request, and let it go."""
+        if not self._holding or self._reply is not None or self.done:
+            super().request_end()
+            return
+        self.request_done = True
+        self.tap.report(self.tap.recording.request_end, self.tape, self.tap.t)
+        body = b"".join(self._body)
+        self._kept = [body]
+        self._examine(body)
+        self._let_go(self._waiting[0] if self.watched is not None else body, whole=True)
+
+    def refuse(self, status: int, code: str, why: str, how: How = "refused") -> None:
+        """Answer with an error of the tap's own."""
+        if self._holding:
+            self._holding = False
+            self._kept = [b"".join(self._body)]
+        super().refuse(status, code, why, how)
+
+    def _examine(self, body: bytes) -> None:
+        version = _field(self.tape.head, _VERSION)
+        watched = self.answering.reader.read(body, version)
+        if watched is None:
+            return
+        self.watched = watched
+        self._watching = True
+        self._waiting = [watched.body]
+        if watched.edited:
+            self.head = _with_length(self.head, len(watched.body))
+            self.tap.report(self.records.edited, self.tape, self.tap.t, watched.body)
+
+    def _let_go(self, body: bytes, *, whole: bool) -> None:
+        self._holding = False
+        self._body = []
+        if self.chunked:
+            self._waiting = [b"%x\r\n%b\r\n" % (len(body), body)] if body else []
+            if whole:
+                self._waiting.append(b"0\r\n\r\n")
+        else:
+            self._waiting = [body]
+        if self.started:
+            super()._go()
+            self.flush()
+
+    def head_for(self, body: bytes) -> Head[RequestLine]:
+        """Give the head of a repeat as it goes upstream."""
+        return self.tap.upstream_head(_with_length(self.tape.head, len(body)))
+
+    # the response
+
+    def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
+        """Hold a response that may ask; a stream goes on, event by event."""
+        if not self._watching or head.line.status < 200:
+            super().upstream_head(head, to_eof=to_eof)
+            return
+        fields = head.fields
+        if fields.content_type.startswith(_EVENTS) and fields.encoding is None:
+            self._gate = Gate(MOST_RESPONSE)
+            if head.length is not None:
+                more: RawHeaders = [*head.headers, (b"Transfer-Encoding", b"chunked")]
+                head = _PLAIN.read(head.line, more)
+            super().upstream_head(head, to_eof=to_eof)
+            return
+        if "json" in fields.content_type and self._can_read(head):
+            self._held_head = (head, to_eof)
+            self._first_byte = self.tap.now()
+            return
+        self._watching = False
+        super().upstream_head(head, to_eof=to_eof)
+
+    def _can_read(self, head: Head[StatusLine]) -> bool:
+        length = head.content_length()
+        coded = head.fields.encoding
+        if length is not None and length > MOST_RESPONSE:
+            self._unexamined(f"it has {length} bytes")
+        elif coded and decoder(coded, 1) is None:
+            self._unexamined(f"its coding is {coded}")
+        else:
+            return True
+        return False
+
+    def _unexamined(self, why: str) -> None:
+        tap = self.tap
+        tap.report(tap.recording.decision, self.tape, tap.t, HOOK, "not-examined", why)
+
+    def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
+        """Pass a complete response on in one go, unless it asks."""
+        if not self._watching or (head.fields.encoding is None and not may_ask(body)):
+            return super().upstream_whole(head, body)
+        self.upstream_head(head, to_eof=False)
+        self.upstream_data(body)
+        whole = self.upstream_end()
+        self.upstream_flush()
+        return whole
+
+    def upstream_data(self, data: bytes) -> None:
+        """Hold, or cut into events."""
+        if self._held_head is not None:
+            self._body.append(data)
+            self._body_size += len(data)
+            if self._body_size > MOST_RESPONSE:
+                self._unexamined(f"it has more than {MOST_RESPONSE} bytes")
+                self._release()
+        elif self._gate is not None:
+            for block in self._gate.feed(data):
+                self._block(block)
+        else:
+            super().upstream_data(data)
+
+    def _block(self, block: bytes) -> None:
+        if self._watching and may_ask(block):
+            asked = reading.read(data_of(block, MOST_RESPONSE))
+            if asked is not None:
+                self._report_pieces()
+                round_ = self._round(asked)
+                if round_.passes:
+                    super().upstream_data(block)
+                    self._report_pieces()
+                else:
+                    self.tap.report(self.records.withheld_event, self.tape, self.tap.t, block)
+                self._begin(round_, lambda: self._relay(self.tape, block))
+                return
+        super().upstream_data(block)
+
+    def upstream_end(self) -> bool:
+        """End as the upstream did, unless its answer asks."""
+        if self._held_head is not None:
+            asked = self._held_ask()
+            if asked is not None:
+                self._upstream = None
+                round_ = self._round(asked)
+                if not round_.passes:
+                    self._withhold(round_, *self._held_head)
+                    return self.request_done
+                self._release()
+                self._report_pieces()
+                self._begin(round_)
+            else:
+                self._release()
+        elif self._gate is not None:
+            rest = self._gate.finish()
+            if rest:
+                super().upstream_data(rest)
+            if self._chain is not None and not self._chain.over:
+                self._upstream = None
+                self.upstream_flush()
+                return self.request_done
+        return super().upstream_end()
+
+    def _withhold(self, round_: Round, head: Head[StatusLine], to_eof: bool) -> None:  # noqa: FBT001
+        raw = b"".join(self._body)
+        self._held_head, self._body = None, []
+        self.tap.report(self.records.withheld, self.tape, self.tap.t, head, raw)
+        self._begin(round_, lambda: self._relay_body(self.tape, head, raw, to_eof=to_eof))
+
+    def _held_ask(self) -> reading.Asked | None:
+        assert self._held_head is not None
+        head, _ = self._held_head
+        text = b"".join(self._body)
+        coded = head.fields.encoding
+        if coded:
+            undo = decoder(coded, MOST_RESPONSE + 1)
+            if undo is not None:
+                try:
+                    text = undo.feed(text)
+                except CodingError as error:
+                    self._unexamined(f"it is not {coded}: {error}")
+                    return None
+                if undo.stopped:
+                    self._unexamined(f"it has more than {MOST_RESPONSE} bytes when decoded")
+                    return None
+        return reading.read(text)
+
+    def _release(self) -> None:
+        """Let go of what was held, as it came."""
+        assert self._held_head is not None
+        head, to_eof = self._held_head
+        first, body = self._first_byte, self._body
+        self._held_head = None
+        self._body = []
+        super().upstream_head(head, to_eof=to_eof)
+        self._first_byte = first
+        for data in body:
+            super().upstream_data(data)
+
+    def upstream_lost(self, why: str, loss: Loss) -> None:
+        """Let the client see the cut, but for what it does not wait for any more."""
+        if self._chain is not None and not self._chain.over:
+            self._upstream = None
+            return
+        if self._held_head is not None and loss != "garbled":
+            self._release()
+        self._held_head = None
+        super().upstream_lost(why, loss)
+
+    # rounds
+
+    def _round(self, asked: reading.Asked) -> Round:
+        if self._chain is None:
+            self._chain = Chain(self)
+        return self._chain.round(asked)
+
+    def _begin(self, round_: Round, deliver: Callable[[], None] | None = None) -> None:
+        assert self._chain is not None
+        self._watching = False
+        self._chain.tell(round_, self.tape)
+        self._chain.act(round_, self.tape, deliver)
+
+    # what the client gets
+
+    def write_out(self) -> None:
+        """Write what there is for the client."""
+        if not self.done:
+            self._report_pieces()
+        self._write()
+
+    def _frame(self, data: bytes) -> None:
+        if self._out_chunked:
+            self._out += (b"%x\r\n" % len(data), data, b"\r\n")
+        else:
+            self._out.append(data)
+
+    def relay_head(self, repeat: Repeat, head: Head[StatusLine]) -> None:
+        """Begin the response with the head of a stream."""
+        if self.responding or self.done:
+            return
+        if head.length is not None or head.fields.encoding:
+            head = _decoded_stream(head)
+        self._way = self.records.begin(head, stream=True)
+        self.tap.report(self.records.relayed_head, self.tape, self.tap.t, repeat.tape, head)
+        self._respond(head, to_eof=repeat.to_eof)
+
+    def relay_event(self, repeat: Repeat, block: bytes, data: bytes) -> None:
+        """Pass an event on, with the client's id where it has the tap's."""
+        if self.done:
+            return
+        if data and reading.is_response(data):
+            try:
+                told = reading.with_id(data, repeat.token, self.watched.id)
+            except SpliceError as error:
+                self.lost(502, "cannot-pass-on", f"the server's answer cannot be passed on: {error}")
+                return
+            if told is not data:
+                block = with_data(block, told)
+        self._relay(repeat.tape, block)
+
+    def _relay(self, source: Tape, block: bytes) -> None:
+        if self._way is None:
+            self._way = self.records.begin(_STREAM, stream=True)
+        facts = (source, self._way, block)
+        self.tap.report(self.records.relayed_event, self.tape, self.tap.t, *facts)
+        self._frame(block)
+
+    def relay_whole(self, repeat: Repeat, raw: bytes, text: bytes | None) -> None:
+        """End the response with that to a repeat."""
+        if self.done or repeat.head is None:
+            return
+        assert self._chain is not None
+        self._chain.end()
+        told, head = raw, repeat.head
+        try:
+            if text is not None and reading.is_response(text):
+                told = reading.with_id(text, repeat.token, self.watched.id)
+            elif self.responding:
+                self.lost(502, "no-response", f"the server answered with status {head.line.status}")
+                return
+        except SpliceError as error:
+            self.lost(502, "cannot-pass-on", f"the server's answer cannot be passed on: {error}")
+            return
+        if self.responding:
+            self._relay(repeat.tape, event(told))
+            self.conclude("complete")
+            return
+        if told is not raw:
+            head = _with_body(head, told)
+        self._relay_body(repeat.tape, head, told, to_eof=repeat.to_eof)
+
+    def _relay_body(
+        self, source: Tape, head: Head[StatusLine], body: bytes, *, to_eof: bool
+    ) -> None:
+        self.tap.report(self.records.relayed, self.tape, self.tap.t, source, head, body)
+        self._respond(head, to_eof=to_eof)
+        if body:
+            self._frame(body)
+        self.conclude("complete")
+
+    def cut(self, why: str) -> None:
+        """Let the client see that the server broke off behind its result."""
+        if not self.done:
+            self._finish("upstream_cut", why)
+
+    def fail(
+        self, status: int, code: str, why: str, how: How = "refused", *, no_answer: bool = False
+    ) -> None:
+        """Tell the client, in the tap's own words, that there will be no result."""
+        if self.done:
+            return
+        number = NO_ANSWER if no_answer else INTERNAL_ERROR
+        request = self.watched.body
+        reply = make_reply(status, code, why, request, number=number)
+        tap = self.tap
+        tap.say_once(code, why)
+        if self.responding:
+            tap.report(self.records.own_event, self.tape, tap.t, reply.body)
+            self._frame(event(reply.body))
+        else:
+            head = tap.own_heads.read(reply.line, reply.headers)
+            tap.report(self.records.own, self.tape, tap.t, head, reply.body)
+            self.responding = True
+            self._out.append(reply.head(close=not self.keep_alive) + reply.body)
+        self.conclude(how, why)
+
+    def lost(self, status: int, code: str, why: str) -> None:
+        """Tell the client that the server's answer did not come."""
+        hows: dict[str, How] = {"upstream-down": "upstream_down", "upstream-timeout": "timeout"}
+        self.fail(status, code, why, hows.get(code, "upstream_cut"))
+
+    def conclude(self, how: How, why: str | None = None) -> None:
+        """End the response in order."""
+        if self.done:
+            return
+        if self._chain is not None:
+            self._chain.end()
+        if self._out_chunked:
+            self._out.append(b"0\r\n\r\n")
+        self._finish(how, why, sender_is_tap=how != "complete")
+
+    # the client
+
+    def client_writable(self, *, writable: bool) -> None:
+        """Let the upstream wait while the client takes no more."""
+        super().client_writable(writable=writable)
+        if self._chain is not None:
+            self._chain.pause(paused=not writable)
+
+    def drop(self, how: How, why: str | None = None) -> None:
+        """End at once, with what was sent for this exchange."""
+        if self.done:
+            return
+        if self._chain is not None:
+            self._chain.stop(how, why)
+        if self._held_head is not None:
+            self._release()  # what had come is recorded
+        super().drop(how, why)
+
+
+_PLAIN: Final = HeadReader(b"content-length", b"content-encoding")
+
+
+def _decoded_stream(head: Head[StatusLine]) -> Head[StatusLine]:
+    """Make the head of a stream whose length nobody can tell."""
+    headers = [f for f in head.headers if f[0].lower() not in _FRAMING]
+    return _PLAIN.read(head.line, [*headers, (b"Transfer-Encoding", b"chunked")])
+
+
+_FRAMING: Final = (b"content-length", b"content-encoding", b"transfer-encoding")
+_STREAM: Final = _PLAIN.read(
+    StatusLine(200, b"OK", "1.1"), [(b"Content-Type", b"text/event-stream")]
+)
+
+
+def _with_body(head: Head[StatusLine], body: bytes) -> Head[StatusLine]:
+    """Make the head of a response whose body was changed, and is not encoded any more."""
+    if head.fields.encoding:
+        headers = [f for f in head.headers if f[0].lower() != b"content-encoding"]
+        head = HeadReader().read(head.line, headers)
+    if head.length is None:
+        return head
+    return Head(head.line, head.fields, b"%d" % len(body))
+
+
+def _with_length(head: Head[RequestLine], length: int) -> Head[RequestLine]:
+    if head.length is None:
+        return head
+    return Head(head.line, head.fields, b"%d" % length)
+
+
+def _field(head: Head[RequestLine], name: bytes) -> str | None:
+    for key, value in head.fields.headers:
+        if key.lower() == name:
+            return value.decode("latin-1").strip()
+    return None

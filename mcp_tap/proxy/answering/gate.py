@@ -1,0 +1,103 @@
+"""An event stream cut into blocks, each as the bytes it came in, so that one can be kept back.
+
+`core.sse` reads what events say; this keeps what they are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mcp_tap.core.sse import SseParser
+
+_BLANK: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n)(?:\r\n|\r(?!\n)|\n)")
+_LINES: Final = re.compile(rb"\r\n|\r|\n")
+_USUAL: Final = (
+    (b"event: message\r\ndata: ", b"\r\n\r\n"),
+    (b"event: message\ndata: ", b"\n\n"),
+    (b"data: ", b"\n\n"),
+    (b"data: ", b"\r\n\r\n"),
+)
+"""How nearly all servers write an event."""
+
+
+class Gate:
+    """Gives whole blocks."""
+
+    def __init__(self, limit: int) -> None:
+        """Hold back at most `limit` bytes of a block."""
+        self._limit = limit
+        self._rest = bytearray()
+        self._looked = 0
+        self.open = False
+        """A block passed the limit: nothing is held back any more."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes; give the blocks that are whole, in order, their blank line included."""
+        if self.open:
+            return [data]
+        rest = self._rest
+        if not rest:
+            for start, end in _USUAL:
+                if data.startswith(start) and data.endswith(end):
+                    if data.find(b"\n", len(start), -len(end)) < 0:
+                        return [data]
+                    break
+        rest += data
+        blocks: list[bytes] = []
+        here = 0
+        for match in _BLANK.finditer(rest, max(0, self._looked - 3)):
+            blocks.append(bytes(rest[here : match.end()]))
+            here = match.end()
+        if here:
+            del rest[:here]
+        self._looked = len(rest)
+        if rest and len(rest) <= _COMMENT and rest[0] == 0x3A and rest[-1] in b"\r\n":
+            lines = _LINES.split(bytes(rest[:-1]))
+            if all(not line or line[:1] == b":" for line in lines):
+                blocks.append(self._all())  # a comment is whole at its line's end
+        elif len(rest) > self._limit:
+            self.open = True
+            blocks.append(self._all())
+        return blocks
+
+    def finish(self) -> bytes:
+        """Give what the stream ended in the middle of."""
+        return self._all()
+
+    def _all(self) -> bytes:
+        rest = bytes(self._rest)
+        self._rest.clear()
+        self._looked = 0
+        return rest
+
+
+_COMMENT: Final = 4096
+
+
+def data_of(block: bytes, limit: int) -> bytes:
+    """Give the data of a block; empty where it has none."""
+    for start, end in _USUAL:
+        if block.startswith(start) and block.endswith(end):
+            data = block[len(start) : -len(end)]
+            if b"\n" not in data and b"\r" not in data:
+                return data
+    found = SseParser(limit).feed(block)
+    return b"".join(each.data for each in found if each.kind == "event" and each.size is None)
+
+
+def with_data(block: bytes, data: bytes) -> bytes:
+    """Write a block with other data, its other fields as they were."""
+    lines = _LINES.split(block)
+    at = [i for i, line in enumerate(lines) if line.partition(b":")[0] == b"data"]
+    head = [line for i, line in enumerate(lines) if i < at[0] and line] if at else []
+    tail = [line for i, line in enumerate(lines) if at and i > at[0] and i not in at and line]
+    end = b"\r\n" if b"\r\n" in block else b"\n"
+    told = [b"data: " + line for line in _LINES.split(data)]
+    return end.join([*head, *told, *tail, b"", b""])
+
+
+def event(data: bytes) -> bytes:
+    """Write an event of our own."""
+    told = b"\n".join(b"data: " + line for line in _LINES.split(data))
+    return b"event: message\n" + told + b"\n\n"
