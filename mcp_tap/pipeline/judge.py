@@ -15,7 +15,7 @@ from mcp_tap.core import spec
 from mcp_tap.core.facts.flow import Band, Flow, band_of
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.seen import Run
-from mcp_tap.core.facts.steady import Rest
+from mcp_tap.core.facts.steady import Rest, is_flat
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.linking.state import Live
 from mcp_tap.core.model import Call, Exchange
@@ -285,11 +285,12 @@ class Judge:
     def _in_part(self, live: Live, flow: Flow, message: Message, rest: Rest) -> list[Finding]:
         """Spare steady rules a message that is equal to one before."""
         found = _NOTHING
-        request = message.request
-        if (request is not None and request.fired) or not silent(rest.judges, message):
+        request, result = message.request, message.result
+        judges = rest.of_flat if result is not None and is_flat(result) else rest.judges
+        if (request is not None and request.fired) or not silent(judges, message):
             steps = steps_of(live, flow, message)
             found = self._engine.judge(flow, message, steps, known=True)
-        if message.event == "result":
+        if result is not None:
             flow.responses += 1
             flow.response = message
         for note in rest.notes:

@@ -88,5 +88,9 @@ class Sparing:
         return rest
 
     def _rest_of(self, message: Message) -> Rest:
-        judges = self._engine.judges(message.flow, message.event, message.method)
-        return Rest(judges, message.flow.seen.notes(message))
+        flow, event, method = message.flow, message.event, message.method
+        return Rest(
+            judges=self._engine.judges(flow, event, method),
+            of_flat=self._engine.judges(flow, event, method, flat=True),
+            notes=flow.seen.notes(message),
+        )

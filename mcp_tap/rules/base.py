@@ -89,7 +89,10 @@ class Rule(Struct, frozen=True, kw_only=True):
     """It runs only where no other rule said a word."""
     steady: tuple[Trigger, ...]
     """Triggers for which it looks at nothing but what `core.facts.steady` compares: where it found
-    nothing in a message, it is not asked about the next that is equal."""
+    nothing in a message, it is not asked about the next that is equal.  With a method they may be
+    narrower than those it has."""
+    flat: tuple[Trigger, ...]
+    """Triggers for which the same holds as far as results are flat."""
     judge: Callable[[Any], Hits]
     page: str
     """Its docstring."""
@@ -122,6 +125,7 @@ def rule(
     consequence: bool = False,
     last_resort: bool = False,
     steady: bool | tuple[Trigger, ...] = False,
+    flat: tuple[Trigger, ...] = (),
 ) -> Callable[[F], F]:
     """Register the function below as a rule; its name and docstring become the rule's.
 
@@ -138,6 +142,7 @@ def rule(
         last_resort: it runs only where nothing else fired.
         steady: it looks at nothing that differs from one ordinary message to the next; for some
             of its triggers only, where these are given.
+        flat: triggers for which it is steady where results are flat, too.
     """
 
     def register(function: F) -> F:
@@ -158,6 +163,7 @@ def rule(
             consequence=consequence,
             last_resort=last_resort,
             steady=never,
+            flat=flat,
             judge=function,
             page=function.__doc__ or "",
         )

@@ -57,7 +57,7 @@ class Engine:
         self._once: Bounded[Any, Rule] = Bounded(MOST_ONCE, float("inf"))
         self._raised: set[str] = set()
         self.restless = False
-        """A steady rule fired on the subject judged last, and would again on an equal one."""
+        """A rule fired on the subject judged last, and may again on an equal one."""
 
     def spares(self, event: str) -> bool:
         """Tell whether no rule of an event has to look at what is known."""
@@ -68,8 +68,13 @@ class Engine:
             if trigger.partition(" ")[0] == event
         )
 
-    def judges(self, flow: Flow, event: str, word: str | None) -> tuple[Judge, ...]:
-        """List the rules that look at a message although it is known."""
+    def judges(
+        self, flow: Flow, event: str, word: str | None, *, flat: bool = False
+    ) -> tuple[Judge, ...]:
+        """List the rules that look at a message although it is known; `flat`: and flat."""
+        if flat:
+            spared = {rule.judge for rule in self._rules if _is_in(rule.flat, event, word)}
+            return tuple(j for j in self.judges(flow, event, word) if j not in spared)
         table = self._tables.get((flow.http, flow.band, True)) or self._table(flow, known=True)
         plans = [
             plans.get(word) or plans[None]
@@ -114,7 +119,7 @@ class Engine:
             self._late(found, late, message)
         if not found:
             return []
-        self.restless = any(rule.steady and not _is_said_once(hit, rule) for rule, hit in found)
+        self.restless = not all(_is_said_once(hit, rule) for rule, hit in found)
         return self._findings(flow, message, found)
 
     def _late(
@@ -204,20 +209,36 @@ class Engine:
 
 
 def _build(rules: Sequence[Rule], *, known: bool) -> Table:
-    words: dict[str, dict[str | None, list[Rule]]] = {}
+    words: dict[str, set[str | None]] = {}
     for rule in rules:
-        for trigger in rule.on:
-            if known and trigger in rule.steady:
-                continue
+        for trigger in (*rule.on, *rule.steady) if known else rule.on:
             event, _, word = trigger.partition(" ")
-            words.setdefault(event, {None: []}).setdefault(word or None, []).append(rule)
-    return {
-        event: {
-            word: _plan(own if word is None else [*own, *of_event[None]])
-            for word, own in of_event.items()
-        }
-        for event, of_event in words.items()
-    }
+            words.setdefault(event, {None}).add(word or None)
+    table: Table = {}
+    for event, of_event in words.items():
+        plans: dict[str | None, Plan] = {}
+        for narrow in of_event:
+            exact = [rule for rule in rules if _names(event, narrow) in rule.on]
+            broad = [rule for rule in rules if event in rule.on and rule not in exact]
+            plans[narrow] = _plan(
+                [
+                    rule
+                    for rule in (*exact, *broad)
+                    if not (known and _is_in(rule.steady, event, narrow))
+                ]
+            )
+        if any(map(any, plans.values())):
+            table[event] = plans
+    return table
+
+
+def _names(event: str, word: str | None) -> str:
+    return event if word is None else f"{event} {word}"
+
+
+def _is_in(triggers: tuple[str, ...], event: str, word: str | None) -> bool:
+    """Tell whether triggers cover an event, with a word or without."""
+    return event in triggers or _names(event, word) in triggers
 
 
 def _plan(rules: list[Rule]) -> Plan:
@@ -241,7 +262,7 @@ def _gather(found: list[Found], rule: Rule, hits: Hits) -> None:
 
 def _is_said_once(hit: Hit, rule: Rule) -> bool:
     """Tell whether an equal message of the same client would add nothing to a finding."""
-    return hit.once == "client" and (hit.severity or rule.severity) == "note"
+    return hit.once == "client" and rule.severity == "note" and hit.severity in (None, "note")
 
 
 def _order(pair: Found) -> tuple[str, str]:

@@ -78,6 +78,7 @@ _NOT_OURS: Final = frozenset(
     ),
     versions=(MODERN, "2025-11-25"),
     steady=("request", "server_notification"),
+    flat=("result",),
 )
 def invalid_meta_or_extension_key(m: Message) -> Hits:
     """A key in `_meta`, or the name of an extension, does not follow the grammar.
@@ -91,8 +92,6 @@ def invalid_meta_or_extension_key(m: Message) -> Hits:
     arguments, structured content or schemas.  Whether a prefix may be used by whom is not judged.
     """
     meta = m.meta
-    if m.event == "result" and _is_plain(m, meta):
-        return None
     usual = meta.keys() <= _USUAL
     if usual and not _has_more(m):
         return None
@@ -101,34 +100,6 @@ def invalid_meta_or_extension_key(m: Message) -> Hits:
         found += _in_extensions(m)
     found += _nested(m)
     return found or None
-
-
-def _is_plain(m: Message, meta: dict[str, Any]) -> bool:
-    """Tell at once that a result has nothing but its own `_meta`, with the usual keys."""
-    result = m.result
-    return (
-        result is not None
-        and "capabilities" not in result
-        and CLIENT_CAPABILITIES not in meta
-        and _USUAL.issuperset(meta)
-        and _is_flat(result)
-    )
-
-
-def _is_flat(result: dict[str, Any]) -> bool:
-    """Tell whether nothing in a result can have a `_meta` of its own: text blocks, and scalars."""
-    for name, value in result.items():
-        kind = type(value)
-        if (kind is not dict and kind is not list) or name in _NOT_OURS:
-            continue
-        if kind is dict:
-            return False
-        for block in value:
-            if type(block) is not dict or len(block) != 2:
-                return False
-            if type(block.get("type")) is not str or type(block.get("text")) is not str:
-                return False
-    return True
 
 
 def _top(m: Message) -> str:

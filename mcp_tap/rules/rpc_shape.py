@@ -33,6 +33,8 @@ _LONGEST_PATH: Final = 120
     ),
     versions=ALL,
     last_resort=True,
+    steady=("request tools/call",),
+    flat=("result tools/call",),
 )
 def schema_invalid_message(m: Message | Answer) -> Hits:
     """A message does not have the shape that the schema of its revision gives it.

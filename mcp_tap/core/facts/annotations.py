@@ -85,7 +85,8 @@ def annotations_in(message: Message) -> dict[int, Annotations | None]:
     A tool that is not in there has none.  None stands for one that was too large to read.
     """
     memo = message.flow.memo
-    seq, found = memo.get(KEYWORD, _UNREAD)
+    read: tuple[int, dict[int, Annotations | None]] = memo.get(KEYWORD, _UNREAD)
+    seq, found = read
     if seq != message.seq:
         found = _read(message) if _MARK in message.record.payload() else {}
         memo[KEYWORD] = message.seq, found

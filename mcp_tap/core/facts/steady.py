@@ -40,6 +40,7 @@ _RARE: Final = frozenset({"inputRequests", "inputResponses", "requestState", "ta
 _OTHERS: Final = frozenset({INITIALIZE, LISTEN})
 """Requests that are looked at in full, each time."""
 _REPORT: Final = frozenset({_PROGRESS, "progress", "total", "message"})
+_FREE: Final = frozenset({"_meta", "structuredContent"})
 _SCALARS: Final = frozenset({str, int, float})
 
 
@@ -48,6 +49,8 @@ class Rest(NamedTuple):
 
     judges: tuple[Callable[[Any], Any], ...]
     """Rules that are not steady."""
+    of_flat: tuple[Callable[[Any], Any], ...]
+    """Those of them that look at a flat result."""
     notes: tuple[Callable[[Any], None], ...]
     """Memory that may learn from it."""
 
@@ -91,8 +94,8 @@ class Reply:
     def __init__(self, head: HttpResponse | None) -> None:
         """Remember one; None on stdio."""
         self.fields = None if head is None else Fields(head.headers)
-        self.results: dict[tuple[str, ...], Result] = {}
-        """Results that came under it, by the names of their members."""
+        self.results: dict[tuple[Any, ...], Result] = {}
+        """Results that came under it, by the names and types of their members."""
 
 
 class Fields:
@@ -124,16 +127,17 @@ class Steady:
     """The requests and responses of a run that steady rules need not be asked about again.
 
     Only requests of 2026-07-28 are, which are the first message of their exchange; over HTTP those
-    sent with POST.  Two are equal that have client, method, target, path, header fields, `_meta`
-    and names of parameters in common, where `jsonrpc` is "2.0", `params` an object, the id a string
-    or an integer, nothing is a retry, and no argument is repeated in a header, or has to be by what
-    the client was shown of the tool.  (Within `_meta`, 1, 1.0 and true count as equal.)
+    sent with POST.  Two are equal that have client, method, target, path, header fields, `_meta`,
+    and names and JSON types of parameters in common, where `jsonrpc` is "2.0", `params` an object,
+    the id a string or an integer, nothing is a retry, and no argument is repeated in a header, or
+    has to be by what the client was shown of the tool.  (Within `_meta`, 1, 1.0 and true count as
+    equal.)
 
     Heads of responses are equal that belong to equal requests, come before any message, and have
-    status and header fields in common.  Results are equal under such a head that have `_meta` and
-    names of members in common, where they are the first response, have the id of the request and
-    the `resultType` `complete`, are no failure of a tool, and no event had an id or a time to
-    reconnect.
+    status and header fields in common.  Results are equal under such a head that have `_meta`, and
+    names and types of members in common, where they are the first response, have the id of the
+    request and the `resultType` `complete`, are no failure of a tool, and no event had an id or a
+    time to reconnect.
     """
 
     __slots__ = ("_requests",)
@@ -196,7 +200,7 @@ def result_of(message: Message) -> Result | None:
     if known is None or result is None or len(result) > MOST_NAMES:
         return None
     reply = flow.reply_known if flow.http else known.replies.get(None)
-    found = reply.results.get(tuple(result)) if reply is not None else None
+    found = reply.results.get(_form(result)) if reply is not None else None
     if found is None or found.meta != message.meta:
         return None
     return found if _is_plain_result(message, flow, result) else None
@@ -224,7 +228,26 @@ def learn_result(message: Message) -> None:
     if flow.exchange.size <= LARGEST or message.meta is NONE:
         if len(reply.results) >= MOST_REPLIES:
             reply.results.clear()
-        reply.results[tuple(result)] = Result(message.meta)
+        reply.results[_form(result)] = Result(message.meta)
+
+
+def is_flat(result: dict[str, Any]) -> bool:
+    """Tell whether nothing in a result needs a look inside.
+
+    Beside `_meta` and `structuredContent` there are only scalars, and arrays of text blocks that
+    have no more than their text.
+    """
+    for name, value in result.items():
+        kind = type(value)
+        if kind is list:
+            for block in value:
+                if type(block) is not dict or len(block) != 2 or block.get("type") != "text":
+                    return False
+                if type(block.get("text")) is not str:
+                    return False
+        elif kind is dict and name not in _FREE:
+            return False
+    return True
 
 
 def is_plain_progress(message: Message) -> bool:
@@ -251,9 +274,15 @@ def _key(flow: Flow, message: Message, params: dict[str, Any]) -> tuple[Any, ...
     method = message.method or ""
     member = NAME_PARAM.get(method)
     if member is None:
-        return (flow.seen.number, method, *params)
+        return (flow.seen.number, method, *params, *map(type, params.values()))
     name = params.get(member)
-    return (flow.seen.number, method, name, *params) if type(name) is str else None
+    if type(name) is not str:
+        return None
+    return (flow.seen.number, method, name, *params, *map(type, params.values()))
+
+
+def _form(members: dict[str, Any]) -> tuple[Any, ...]:
+    return (*members, *map(type, members.values()))
 
 
 def _is_plain(message: Message) -> bool:

@@ -41,6 +41,7 @@ def a_rule(identity: str, judge, on=("request",), **facts) -> Rule:
             "consequence": False,
             "last_resort": False,
             "steady": (),
+            "flat": (),
             "judge": judge,
             "page": "A page.",
         }
