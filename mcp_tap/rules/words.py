@@ -41,6 +41,11 @@ _PIECE: Final = 400
 _TAN: Final = re.compile(r"(?<![A-Za-z])(?:[a-z]{1,5}-?)?TAN(?![A-Za-z])")
 """The German word for a transaction number; in lower case it is a colour."""
 
+_NEVER: Final = re.compile(
+    r"(?:^|[.!?;]\s{0,3}|please )(?:do not|don't|never),(?:[^,.!?;:]{1,40},)?\s*$"
+)
+"""What is interrupted and goes on in the next clause: `Do not, under any circumstances, ..`."""
+
 
 class Word(NamedTuple):
     """A word of a list, found in a text."""
@@ -193,6 +198,8 @@ def _is_asked(
     elif word.languages & _SIGNS:
         languages = (*word.languages, "zh", "ja", "ko", "en")
     if _talk("negations").within(clause, languages):
+        return False
+    if _NEVER.search(text, max(start - _AROUND, 0), start) is not None:
         return False
     before = clause if word.languages & _SIGNS else text[start : word.start]
     if _talk("mentions").within(before, languages) or _talk("passives").within(clause, languages):

@@ -137,9 +137,10 @@ def _is_letter(text: str, at: int) -> bool:
 def _pattern(folded: str) -> str:
     parts = folded.removesuffix("*").split()
     words = [
-        re.escape(part[:-1]) + rf"\w{{0,{STEM}}}" if part.endswith("*") else re.escape(part)
+        re.escape(part[:-1]) + rf"\w{{0,{STEM}}}" if part.endswith("*") else re.escape(part) + "s?"
         for part in parts
     ]
+    words[-1] = words[-1].removesuffix("s?")
     ending = "" if folded.endswith("*") else "(?:e?s)?"
     return r"[\s_-]{0,3}".join(words) + ending
 

@@ -361,3 +361,25 @@ def test_what_is_said_of_a_card_is_no_payment_data():
         assert asks("payment", "title", text) is None
     for text in ("Номер счётчика", "Номер счёта на оплату", "Landkartennummer"):
         assert asks("payment", "title", text) is None
+
+
+def test_the_first_word_of_a_term_may_be_a_plural_too():
+    for text in ("Chaves de API", "Clés d'API", "Claves de acceso", "Chiavi API"):
+        assert asks("secrets", "title", text), text
+    for text in ("Codes de récupération", "Códigos de verificación", "Einmalpasswörter"):
+        assert asks("codes", "title", text), text
+    assert asks("secrets", "title", "Clear API cache") is None
+
+
+def test_a_word_may_be_cut_or_joined_by_a_hyphen():
+    for text in ("Kreditkarten-Nummer", "Kreditkartennr.", "Nº de tarjeta", "N° de carte"):
+        assert asks("payment", "title", text), text
+    assert asks("codes", "title", "Bestätigungs-Code")
+
+
+def test_an_interrupted_negation_goes_on():
+    never = "Please do not, under any circumstances, enter your password."
+    assert asks("secrets", "message", never) is None
+    assert asks("secrets", "message", "Never, ever type your password here.") is None
+    assert asks("secrets", "message", "If you do not, enter your password.")
+    assert asks("secrets", "message", "Never mind, enter your password.")
