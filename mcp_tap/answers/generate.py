@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import blake2b
-from math import ceil, floor
+from math import ceil, floor, isfinite
 from typing import Any, Final
 
 from mcp_tap.core.contents import INVALID, faults
@@ -68,9 +68,12 @@ def fits(name: str, schema: dict[str, Any], value: Any) -> bool:
 
 def generate(name: str, schema: dict[str, Any], chance: Chance) -> Any:
     """Make up a value for a field; None where none is found that fits."""
-    for value in _candidates(_plain(schema), chance):
-        if fits(name, schema, value):
-            return value
+    try:
+        for value in _candidates(_plain(schema), chance):
+            if fits(name, schema, value):
+                return value
+    except (OverflowError, ValueError):  # bounds beyond all numbers
+        return None
     return None
 
 
@@ -84,7 +87,8 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
         for style in ("anyOf", "oneOf"):
             branches = schema.get(style)
             for branch in branches if isinstance(branches, list) else ():
-                if isinstance(branch, dict) and branch.get("type") in KINDS:
+                kind = branch.get("type") if isinstance(branch, dict) else None
+                if isinstance(kind, str) and kind in KINDS:
                     return {**schema, **branch}
     return schema
 
@@ -126,7 +130,8 @@ def _numbers(field: Field, schema: dict[str, Any], chance: Chance) -> Iterator[N
         yield first + chance.below(last - first + 1)
         yield from (first, last)
     if field.kind == "number":
-        yield from (low + (high - low) * part / 8 for part in (4, 3, 5, 1, 7, 0, 8))
+        between = (low + (high - low) * part / 8 for part in (4, 3, 5, 1, 7, 0, 8))
+        yield from filter(isfinite, between)
 
 
 def _range(field: Field, schema: dict[str, Any]) -> tuple[Number, Number]:
