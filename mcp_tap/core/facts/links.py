@@ -17,9 +17,10 @@ from mcp_tap.core.facts.ask import asks_in
 from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.facts.session import elicitations_in
 from mcp_tap.core.facts.topic import Topic
-from mcp_tap.core.values import id_key
+from mcp_tap.core.values import id_key, short
 
 if TYPE_CHECKING:
+    from mcp_tap.core.facts.ask import Ask
     from mcp_tap.core.facts.message import Message
 
 MOST: Final = 512
@@ -30,6 +31,8 @@ MOST_OF_ONE: Final = 20
 LONGEST_URL: Final = 4096
 MOST_SERVERS: Final = 32
 """Authorization servers that are remembered."""
+_OF_TASKS: Final = (spec.TASKS_GET, spec.NOTE_TASK)
+"""Methods whose messages show the state of a task."""
 RESOURCE_METADATA: Final = "/.well-known/oauth-protected-resource"
 """Where a server says who may log people in to it (RFC 9728)."""
 
@@ -64,11 +67,15 @@ class Links(Topic):
         "server_request elicitation/create",
         "client_response",
         "error",
+        f"result {spec.TASKS_GET}",
+        f"server_notification {spec.NOTE_TASK}",
     )
 
     def __init__(self) -> None:
         """Begin with none."""
         self._open: Bounded[int, Link] = Bounded(MOST, LONGEST)
+        self._told: Bounded[tuple[int, str | bytes, str | bytes], float] = Bounded(MOST, LONGEST)
+        """Questions of tasks: each state repeats them, and some still do when they are answered."""
         self._any = False
         self._count = 0
         self.servers: dict[str, None] = {}
@@ -102,11 +109,27 @@ class Links(Topic):
         elif event == "client_response":
             if len(self._open):
                 self._responded(message)
+        elif message.method in _OF_TASKS:
+            self._shown(message)
         else:
             for key, url, state in _given_in(message):
                 self._give(message, url, key, state)
 
-    def _give(self, message: Message, url: Any, key: str | None, state: Any) -> None:
+    def _shown(self, message: Message) -> None:
+        """Take note of the links in a task's state that it has not shown before."""
+        state = message.result if message.event == "result" else message.params
+        task = state.get("taskId") if state is not None and "inputRequests" in state else None
+        if state is None or type(task) is not str or len(task) > LONGEST_URL:
+            return
+        for ask in _links_in(message, state["inputRequests"]):
+            told = (message.flow.seen.number, short(task), short(ask.key))
+            if self._told.get(told) is None:
+                self._told.put(told, message.t, message.t)
+                self._give(message, ask.params.get("url"), ask.key, None, task=task)
+
+    def _give(
+        self, message: Message, url: Any, key: str | None, state: Any, *, task: str | None = None
+    ) -> None:
         if type(url) is not str or len(url) > LONGEST_URL or is_masked(url):
             return
         flow = message.flow
@@ -122,8 +145,8 @@ class Links(Topic):
             user_agent=flow.header("user-agent"),
             key=key,
             state=state if type(state) is str else None,
-            method=None if pushed else message.method,
-            target=None if pushed else _target(message.request),
+            method=spec.TASKS_UPDATE if task else None if pushed else message.method,
+            target=task or (None if pushed else _target(message.request)),
             asked_as=id_key(message.id) if pushed else None,
         )
         self._open.put(self._count, link, message.t)
@@ -166,9 +189,13 @@ def _given_in(message: Message) -> list[tuple[str | None, Any, Any]]:
         entries = elicitations_in(message.error)[:MOST_OF_ONE]
         return [(None, entry.get("url"), None) for entry in entries if type(entry) is dict]
     result = message.result or {}
-    asks = asks_in(message, result.get("inputRequests"), "input_required", "")
-    links = [ask for ask in asks if ask.kind == "url"][:MOST_OF_ONE]
+    links = _links_in(message, result.get("inputRequests"))
     return [(ask.key, ask.params.get("url"), result.get("requestState")) for ask in links]
+
+
+def _links_in(message: Message, requests: Any) -> list[Ask]:
+    asks = asks_in(message, requests, "input_required", "")
+    return [ask for ask in asks if ask.kind == "url"][:MOST_OF_ONE]
 
 
 def _target(message: Message | None) -> Any:

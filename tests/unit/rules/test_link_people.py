@@ -5,7 +5,9 @@ import pytest
 from tests.cases import (
     RESULT,
     SESSION,
+    TASKS,
     answer,
+    ask,
     asking,
     call,
     error,
@@ -155,3 +157,24 @@ def test_links_of_an_error_count_until_the_request_is_sent_again():
     )
     assert ids(traffic(*handshake(), refused, get(**agent)), "SEC-019") == ["SEC-019"]
     assert ids(traffic(*handshake(), refused, again, get(**agent)), "SEC-019") == []
+
+
+def test_links_of_tasks_count_until_they_are_answered():
+    task = {
+        "taskId": "t-1",
+        "createdAt": "2026-08-01T10:00:00Z",
+        "lastUpdatedAt": "2026-08-01T10:00:05Z",
+        "ttlMs": None,
+    }
+
+    def poll(number):
+        state = result(number, **task, status="input_required", inputRequests={"u": ask_for()})
+        return exchange(ask("tasks/get", number, caps=TASKS, taskId="t-1"), answer(state))
+
+    fetched = get(User_Agent="case-client/1.0")
+    answers = {"u": {"action": "accept"}}
+    update = ask("tasks/update", 9, caps=TASKS, taskId="t-1", inputResponses=answers)
+    before = exchange(call(caps=TASKS), answer(result(1, "task", **task, status="working")))
+    accepted = exchange(update, answer(result(9)))
+    assert ids(traffic(before, poll(2), fetched, accepted), "SEC-019") == ["SEC-019"]
+    assert ids(traffic(before, poll(2), accepted, poll(3), fetched), "SEC-019") == []

@@ -107,3 +107,34 @@ def test_authorization_servers_are_learned_from_the_servers_metadata():
     assert list(links.servers) == ["https://a.b"]
     links.learn(PATH, {"authorization_servers": [f"https://{n}.b" for n in range(1000)]})
     assert len(links.servers) == MOST_SERVERS
+
+
+def test_a_link_of_a_task_is_open_until_the_task_is_told():
+    wire = Wire()
+
+    def state(**more):
+        flow = wire.flow()
+        request = {"id": 1, "method": "tasks/get", "params": {"taskId": "t"}}
+        flow.request = wire.message("client", request, flow)
+        result = {"taskId": "t", "status": "input_required", **more}
+        wire.links.note(wire.message("server", {"id": 1, "result": result}, flow))
+
+    def update(task, **answers):
+        params = {"taskId": task, "inputResponses": answers}
+        value = {"id": 2, "method": "tasks/update", "params": params}
+        wire.links.note(wire.message("client", value, wire.flow()))
+
+    state()
+    state(inputRequests={"u": ask_for()})
+    state(inputRequests={"u": ask_for(), "f": {"method": "roots/list"}})
+    assert [link.url for link in wire.links.open] == [URL]
+    update("other", u={})
+    update("t", f={})
+    assert len(wire.links.open) == 1
+    update("t", u={})
+    state(inputRequests={"u": ask_for()})
+    assert wire.links.open == []
+    params = {"taskId": "n", "status": "input_required", "inputRequests": {"u": ask_for()}}
+    value = {"method": "notifications/tasks", "params": params}
+    wire.links.note(wire.message("server", value, wire.flow()))
+    assert [link.target for link in wire.links.open] == ["n"]
