@@ -24,7 +24,7 @@ META = {
     "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "demo-client", "version": "1.0"},
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
     }
 }
 STATE = "a-state-that-nobody-may-see"
@@ -48,7 +48,7 @@ class Traffic:
         n, headers = self.exchange, [("content-type", "application/json")]
         self.put(
             HttpRequest, exchange=n, conn=1, peer="127.0.0.1", method="POST", path="/mcp",
-            headers=[*headers, ("mcp-protocol-version", "2026-07-28")],
+            headers=[*headers, *_mirrored(request)],
         )  # fmt: skip
         data = request if isinstance(request, bytes) else json.dumps(request).encode()
         self.put(Message, exchange=n, sender="client", body=Raw(data))
@@ -74,13 +74,32 @@ class Traffic:
         return path
 
 
+def _mirrored(request: Any) -> list[tuple[str, str]]:
+    """Write the headers that repeat what a request says."""
+    found = [
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
+    ]
+    if isinstance(request, dict) and "id" in request:
+        found.append(("mcp-method", request["method"]))
+        if "name" in request.get("params", {}):
+            found.append(("mcp-name", request["params"]["name"]))
+    return found
+
+
+SERVER = {"io.modelcontextprotocol/serverInfo": {"name": "billing", "version": "1"}}
+
+
 def done(text: str) -> dict[str, Any]:
-    return {"resultType": "complete", "content": [{"type": "text", "text": text}]}
+    content = [{"type": "text", "text": text}]
+    return {"resultType": "complete", "content": content, "_meta": SERVER}
 
 
 def asks(key: str, message: str, state: str = STATE) -> dict[str, Any]:
-    params = {"mode": "form", "message": message, "requestedSchema": {"type": "object"}}
+    schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
+    params = {"mode": "form", "message": message, "requestedSchema": schema}
     return {
+        "_meta": SERVER,
         "resultType": "input_required",
         "inputRequests": {key: {"method": "elicitation/create", "params": params}},
         "requestState": state,
@@ -100,6 +119,10 @@ def story(**header: Any) -> Traffic:
         requestState=STATE,
     )
     traffic.call("exprt", {"code": -32602, "message": "Unknown tool: exprt"})
-    traffic.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": META}, None, 202)
+    traffic.post(
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {**META, "requestId": 3}},
+        None,
+        202,
+    )
     traffic.call("book", asks("seat", "Which seat?"))
     return traffic

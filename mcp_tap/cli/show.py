@@ -72,7 +72,7 @@ Examples:
     metavar="0..4",
     help="0 calls, 1 rounds, 2 asks, answers and results, 3 bodies (strings over 2,000 characters"
     " are cut, in pipes too), 4 bytes, all of them."
-    "  [default: 2 for calls with more than one round or with asks, else 0]",
+    "  [default: 2 for calls with more than one round, with asks or with findings, else 0]",
 )
 @option(
     "-f",
@@ -202,9 +202,10 @@ class Showing:
                 return ()
             self.others += 1
             records = self._records(found, detail, shelf)
-            return exchange_rows(found, look, detail or 0, now=now, records=records)
+            depth = int(_is_faulty(found)) if detail is None else detail
+            return exchange_rows(found, look, depth, now=now, records=records)
         several = len(found.rounds) > 1 or any(r.asks for r in found.rounds)
-        depth = (2 if several else 0) if detail is None else detail
+        depth = (2 if several or _is_faulty(found) else 0) if detail is None else detail
         records = self._records(found, detail, shelf)
         cells = shutil.get_terminal_size((WIDTH, 0)).columns
         return call_rows(found, look, depth, now=now, records=records, cells=cells)
@@ -336,6 +337,10 @@ class Showing:
         if not reader.clean and reader.torn is None:
             words += "; no footer: the run goes on, or was killed"
         out.say(words)
+
+
+def _is_faulty(found: Found) -> bool:
+    return any(finding.severity != "note" for finding in found.findings)
 
 
 def _be_tolerant() -> None:

@@ -85,8 +85,8 @@ def call_rows(
 
 
 def _told(findings: list[Finding], depth: int) -> list[Finding]:
-    """Leave notes out where only calls are listed."""
-    return [f for f in findings if depth >= ROUNDS or f.severity != "note"]
+    """Leave them to the numbers behind the call where only calls are listed."""
+    return findings if depth >= ROUNDS else []
 
 
 def aside(call: Call, now: float | None = None) -> Row:

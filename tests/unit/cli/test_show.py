@@ -38,9 +38,10 @@ def test_calls_are_printed_with_rounds_where_there_are_several(capture, capsys):
         "TIME      CALL METHOD           NAME             ROUNDS  STATE          TOOK",
         "12:04:01     1 tools/call       search           *       ok             40ms",
         "12:04:01     2 tools/call       deploy           ?-*     ok            140ms",
+        "               W SEC-021 deceptive-characters  r1  server  server sends the ",
         "               r1  id 2  HTTP 200  input_required  1 ask ",
         '                   arguments  {to: "prod"}',
-        '                   ? confirm (form)  "Разрешить? \\x1b[2J"',
+        '                   ? confirm (form)  "Разрешить? \\x1b[2J"  fields ok',
         "                   > confirm  accept {ok: true}, by client, after 60ms",
         "               r2  id 3  linked by state  HTTP 200  complete  40ms",
         '                   result  "shipped"',
@@ -50,7 +51,7 @@ def test_calls_are_printed_with_rounds_where_there_are_several(capture, capsys):
         "12:04:01     4 tools/call       book             _       waiting client     ",
         "               _ waiting for the client to answer seat",
         "               r1  id 6  HTTP 200  input_required  1 ask ",
-        '                   ? seat (form)  "Which seat?"',
+        '                   ? seat (form)  "Which seat?"  fields ok',
         "                   _ seat  not answered yet",
     ]
     assert err == "4 calls, 31 records, run.jsonl\n"
