@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.forms import form_of, is_form
 from mcp_tap.core.text import brief, took
 from mcp_tap.rules.base import Hit, Hits, rule
@@ -102,6 +103,10 @@ def _texts(ask: Ask) -> Iterator[tuple[tuple[Any, ...], str]]:
             yield (key,), text
     if not is_form(ask):
         return
+    for key in ("title", "description"):
+        text = (ask.schema or NONE).get(key)
+        if type(text) is str:
+            yield ("requestedSchema", key), text
     for name, field in form_of(ask).fields.items():
         steps = ("requestedSchema", "properties", name)
         for key in ("title", "description"):

@@ -107,3 +107,10 @@ def test_the_finding_points_to_the_text():
     (found,) = fired(asked(entry), "SEC-021")
     assert found.path.endswith("/params/requestedSchema/properties/q/oneOf/0/title")
     assert "U+202E" in found.message
+
+
+def test_the_texts_of_a_whole_form_count_too():
+    entry = form("Name?")
+    entry["params"]["requestedSchema"]["title"] = "a\u202eb"
+    (found,) = fired(asked(entry), "SEC-021")
+    assert found.path.endswith("/requestedSchema/title")
