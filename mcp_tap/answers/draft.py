@@ -19,10 +19,12 @@ from msgspec import Struct
 
 from mcp_tap.answers import toml
 from mcp_tap.answers.draft_answers import Draft, Names, answered, made_up
-from mcp_tap.answers.question import Question
+from mcp_tap.answers.fill import has_mask
+from mcp_tap.answers.match import Unusable, condition
+from mcp_tap.answers.question import EVERY, Question
 from mcp_tap.answers.script import VERSION
 from mcp_tap.core.facts.message import is_masked
-from mcp_tap.core.text import brief, cut, safe
+from mcp_tap.core.text import cut, safe
 from mcp_tap.core.values import same_json
 
 Asked: TypeAlias = tuple[Question, dict[str, Any] | None]
@@ -31,6 +33,8 @@ Place: TypeAlias = tuple[str | None, str | None, str, str | None]
 
 _TELLING: Final = ((), ("message",), ("arguments",), ("message", "arguments"))
 """What may tell asks of one place apart, the least first."""
+MOST_MESSAGE: Final = 200
+"""Characters of a message that an entry asks for."""
 _META: Final = re.compile(r"([\\.+*?()|\[\]{}^$])")
 
 
@@ -54,24 +58,33 @@ class Part(Struct, kw_only=True):
 
 
 def draft(
-    calls: Iterable[Sequence[Asked]], *, source: str, header: bool, capture: str | None
+    calls: Iterable[Sequence[Asked]],
+    *,
+    source: str,
+    capture: str | None,
+    only: int | None = None,
 ) -> str:
     """Write a script.
 
     Args:
         calls: the questions of each call, with the answers.
         source: what they were taken from, in words.
-        header: it is a file of its own, and nothing to add to one.
         capture: path under which entries can fill from it, for answers that no entry can spell.
+        only: number of the one call it is about; it is then no file of its own, but to be added to
+            one.
     """
-    lines = [f"# Drafted from {_comment(source)}."]
-    if header:
-        lines += [f"version = {VERSION}", 'unmatched = "fail"']
-    names = Names()
+    if only is None:
+        lines = [f"# Drafted from {_comment(source)}.", f"version = {VERSION}"]
+        lines.append('unmatched = "fail"')
+    else:
+        lines = [f"# Drafted from {_comment(source)}, call {only}."]
+    names = Names("" if only is None else f", call {only}")
     groups: dict[Place, list[list[Asked]]] = {}
     for call in calls:
         within: dict[Place, list[Asked]] = {}
         for question, answer in call:
+            if question.ask not in EVERY:
+                continue
             within.setdefault(_place(question), []).append((question, answer))
         for place, asked in within.items():
             groups.setdefault(place, []).append(asked)
@@ -151,9 +164,11 @@ def _conditions(
     found: dict[str, Any] = {}
     message = question.message
     if "message" in telling and message and not is_masked(message):
-        found["message"] = f"^{_META.sub(_quoted, message)}$"
+        whole = len(message) <= MOST_MESSAGE
+        found["message"] = f"^{_META.sub(_quoted, message[:MOST_MESSAGE])}{'$' * whole}"
     if "arguments" in telling and isinstance(question.arguments, dict):
-        named = {n: v for n, v in question.arguments.items() if n in differing and _writable(v)}
+        given = {n: v for n, v in question.arguments.items() if n in differing}
+        named = {n: v for n, v in given.items() if _is_usable("arguments", {n: v})}
         if named:
             found["arguments"] = named
     return found
@@ -180,12 +195,16 @@ def _differing(calls: list[list[tuple[Question, dict[str, Any]]]]) -> list[str]:
     ]
 
 
-def _writable(value: Any) -> bool:
-    try:
-        toml.value(value)
-    except toml.Unwritable:
+def _is_usable(key: str, value: Any) -> bool:
+    """Tell whether a script can have a condition: it can be written, and read again."""
+    if value is None or has_mask(value):
         return False
-    return not is_masked(value)
+    try:
+        toml.table({key: value})
+        condition(key, value)
+    except (toml.Unwritable, Unusable):
+        return False
+    return True
 
 
 def _in_turn(part: Part) -> list[Part]:
@@ -223,7 +242,7 @@ def _entry(
     if bare and question.mode is not None and "ask" not in match:
         match["mode"] = question.mode
     members: dict[str, Any] = {"name": names.entry(_named(question))}
-    members["match"] = {key: value for key, value in match.items() if value is not None}
+    members["match"] = {key: value for key, value in match.items() if _is_usable(key, value)}
     if len(answers) == 1:
         members |= answers[0].members
     else:
@@ -245,8 +264,3 @@ def _named(question: Question) -> str:
         what = question.message or question.ask
     target = question.name or question.method or ""
     return " ".join(part for part in (cut(safe(target), 60), cut(safe(what), 60)) if part)
-
-
-def source_of(name: str, call: int | None) -> str:
-    """Say what a draft was taken from."""
-    return f"{name}, call {call}" if call is not None else brief(name, 200).strip('"')

@@ -29,14 +29,15 @@ class Draft(Struct, kw_only=True):
 class Names:
     """Names that are used once: of entries, and of variables for what was masked."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, end: str = "") -> None:
+        """Begin with none; names of entries get that end."""
+        self._end = end
         self._entries: set[str] = set()
         self._variables: dict[str, str] = {}
 
     def entry(self, wanted: str) -> str:
         """Give a name for an entry."""
-        return self._free(wanted, self._entries, " ({})")
+        return self._free(wanted + self._end, self._entries, " ({})")
 
     def variable(self, field: str, masked: str) -> str:
         """Name a variable for a masked value; the same value has the same one."""

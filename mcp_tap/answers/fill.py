@@ -162,12 +162,13 @@ def _recorded(ask: Question, step: Step, recording: Recording | None) -> dict[st
             why=f"{step.capture} has no answer to ask {brief(ask.key)} of {ask.place}",
             help='fill = ["capture", "default"] goes on without it',
         )
-    if ask.ask in ("sampling", "roots") and _has_mask(found):
+    if ask.ask in ("sampling", "roots") and has_mask(found):
         raise NoAnswer("masked", "cannot be said again", why=f"{step.capture} has it masked")
     return found
 
 
-def _has_mask(value: Any) -> bool:
+def has_mask(value: Any) -> bool:
+    """Tell whether anything in a value was masked."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

@@ -60,6 +60,7 @@ def lint(script: Script, env: Mapping[str, str]) -> list[Remark]:
                     "name-twice",
                     f"answer {same.number} has the same name",
                     "captures and errors quote it: give each its own",
+                    "note",
                 )
             )
     return found + list(_advertised(script))

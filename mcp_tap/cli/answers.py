@@ -86,9 +86,8 @@ def _new(arguments: tuple[str, ...], number: int | None) -> int:
     calls = [asked(call) for call in _calls(reader, number)]
     asks = [pair for call in calls for pair in call]
     _need_asks(len(asks), reader, number)
-    source = reader.name if number is None else f"{reader.name}, call {number}"
     path = str(reader.path) if reader.path else None
-    text = draft(calls, source=source, header=number is None, capture=path)
+    text = draft(calls, source=reader.name, capture=path, only=number)
     sys.stdout.write(text)
     sys.stdout.flush()
     open_ = sum(answer is None for _, answer in asks)

@@ -14,19 +14,20 @@ def ask(call, *, message="Sure?", n=1, **changes):
     return of(form("q", message=message, a=None), call=call, arguments={"n": n}, **changes)
 
 
-def drafted(*calls, header=False, capture=None):
-    text = draft(calls, source="run.jsonl", header=header, capture=capture)
+def drafted(*calls):
+    text = draft(calls, source="run.jsonl", capture=None)
     script(text)
     return tomllib.loads(text).get("answer", [])
 
 
 def test_a_draft_is_a_file_or_what_is_added_to_one():
     calls = [[(ask(1), YES)]]
-    whole = draft(calls, source="run.jsonl\nx", header=True, capture=None)
-    part = draft(calls, source="run.jsonl", header=False, capture=None)
+    whole = draft(calls, source="run.jsonl\nx", capture=None)
+    part = draft(calls, source="run.jsonl", capture=None, only=3)
     assert whole.startswith('# Drafted from run.jsonl\\nx.\nversion = 1\nunmatched = "fail"\n\n[[')
     assert script(whole).unmatched == "fail"
-    assert len(script(whole + part).entries) == 2
+    assert part.startswith("# Drafted from run.jsonl, call 3.\n\n[[answer]]")
+    assert [e.name for e in script(whole + part).entries] == ["deploy q", "deploy q, call 3"]
 
 
 def test_what_is_answered_alike_is_one_entry():
@@ -105,7 +106,7 @@ def test_every_kind_of_ask_is_drafted():
 
 def test_what_nobody_answered_is_drafted_only_where_nothing_like_it_was():
     text = draft([[(ask(1), None), (ask(1, round=2), YES), (form("other", b=None), None)]],
-                 source="x", header=False, capture=None)  # fmt: skip
+                 source="x", capture=None)  # fmt: skip
     first, second = tomllib.loads(text)["answer"]
     assert (first["content"], second["match"]["key"]) == ({"a": "yes"}, "other")
     assert text.count("# nobody answered this one") == 1

@@ -110,7 +110,7 @@ def test_content_that_no_form_can_ask_for_never_fits(lines):
 
 def test_a_name_that_is_used_twice_is_told():
     text = '[[answer]]\nname = "a"\nmatch = { key = "x" }\ncontent = {}\n'
-    assert codes(text + text.replace('"x"', '"y"')) == [("warning", "name-twice")]
+    assert codes(text + text.replace('"x"', '"y"')) == [("note", "name-twice")]
 
 
 def test_a_variable_that_is_missing_now_may_be_there_then():
