@@ -25,6 +25,7 @@ _DECEPTIVE: Final = re.compile(
     "[\u202a-\u202e\u2066-\u2069]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)"
     "|(?<=[A-Za-z\u00c0-\u024f])[\u200b\u200c\u200d\u2060\ufeff]+(?=[A-Za-z\u00c0-\u024f])"
 )
+_SAID: Final = ("title", "description")
 _PLAIN: Final = re.compile("[ -~\t\n]*")
 
 
@@ -97,25 +98,25 @@ def _needs_a_person(ask: Ask) -> bool:
 
 def _texts(ask: Ask) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Give what people are shown, with the steps to it in the ask's params."""
-    for key in ("message", "url"):
-        text = ask.params.get(key)
-        if type(text) is str:
-            yield (key,), text
+    yield from _of(ask.params, (), ("message", "url"))
     if not is_form(ask):
         return
-    for key in ("title", "description"):
-        text = (ask.schema or NONE).get(key)
-        if type(text) is str:
-            yield ("requestedSchema", key), text
+    yield from _of(ask.schema or NONE, ("requestedSchema",), _SAID)
     for name, field in form_of(ask).fields.items():
         steps = ("requestedSchema", "properties", name)
-        for key in ("title", "description"):
-            text = field.schema.get(key)
-            if type(text) is str:
-                yield (*steps, key), text
+        yield from _of(field.schema, steps, _SAID)
         if "enumNames" in field.schema or field.styles:
             for place, title in _titles(field.schema, field.items):
                 yield (*steps, *place), title
+
+
+def _of(
+    place: dict[str, Any], steps: tuple[Any, ...], keys: tuple[str, ...]
+) -> Iterator[tuple[tuple[Any, ...], str]]:
+    for key in keys:
+        text = place.get(key)
+        if type(text) is str:
+            yield (*steps, key), text
 
 
 def _titles(schema: dict[str, Any], items: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], str]]:

@@ -31,7 +31,8 @@ Place: TypeAlias = Literal["title", "description", "message"]
 
 _SIGNS: Final = frozenset({"zh", "ja", "ko", "ar", "hi"})
 """Languages whose words are found anywhere."""
-_STRONG: Final = r"(?P<strong>[!?;\r\n()\[\]{}\u3002]|\.(?=\s|$))"
+_STRONG: Final = r"[!?;\r\n()\[\]{}]"
+_STOP: Final = r"\u3002|\.(?=\s|$)"
 _AROUND: Final = 80
 """Characters before a term in which what is said of it stands."""
 _JOINED: Final = 8
@@ -266,9 +267,11 @@ def _talk(kind: str) -> _Talk:
 def _break_pattern() -> re.Pattern[str]:
     but = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["but"])
     please = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["please"])
-    comma = rf"[,:](?!\d|\s*(?:{please})\W*(?:$|[.!?\u3002]))"
+    again = rf"\s*(?:{please})\W*(?:$|[.!?\u3002])"
+    strong = rf"(?P<strong>{_STRONG}|(?:{_STOP})(?!{again}))"
+    comma = rf"[,:](?!\d|{again})"
     weak = rf"{comma}|\u3001|\s[-\u2013\u2014]+\s|(?<!{LETTER})(?:{but})(?!{LETTER})"
-    return re.compile(f"{_STRONG}|{weak}")
+    return re.compile(f"{strong}|{weak}")
 
 
 @cache

@@ -383,3 +383,17 @@ def test_an_interrupted_negation_goes_on():
     assert asks("secrets", "message", "Never, ever type your password here.") is None
     assert asks("secrets", "message", "If you do not, enter your password.")
     assert asks("secrets", "message", "Never mind, enter your password.")
+
+
+def test_what_was_named_in_the_sentence_before_is_asked_for():
+    sent = "We sent a verification code to your phone. Please enter it below."
+    assert asks("codes", "message", sent)
+    assert asks("codes", "message", "我们已向您的手机发送了一次性密码。请输入。")
+    assert asks("codes", "message", "We sent a verification code. Please enter the city.") is None
+
+
+def test_where_a_code_goes_is_not_the_code():
+    where = "Where should we send the verification code? Enter an e-mail address."
+    assert asks("codes", "message", where) is None
+    assert asks("codes", "description", "Telefonnummer für den SMS-Code") is None
+    assert asks("payment", "message", "Enter the amount to charge to the credit card.") is None
