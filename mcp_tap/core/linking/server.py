@@ -57,6 +57,8 @@ class ServerSide:
             exchange.answered = True
             exchange.response_seq = record.seq
             return self._tasks.response(live, value, record)
+        if record.leg == "client":
+            return self._given_up(live, record, value)
         request_id = value.get("id")
         own = live.track is not None and not live.resumes and not exchange.answered
         if not own or not same_id(request_id, exchange.request_id):
@@ -70,6 +72,19 @@ class ServerSide:
         if track is None or round_ is None:
             return _changed(live)
         return self._answered(live, track, round_, record, value)
+
+    def _given_up(self, live: Live, record: Message, value: dict[str, Any]) -> Sequence[Change]:
+        """End a call that was asked, where the tap tells the client that it will not go on."""
+        track = live.track
+        if track is None:
+            return _changed(live)
+        call = track.call
+        if call.end is None and track.flying <= 0:
+            call.rounds[-1].fault = error_fault(value.get("error"), record.sender)
+            self._linker.finish(track)
+            track.done = True
+            self._book.settle(track, "error", record.t)
+        return (call,)
 
     def _elsewhere(self, live: Live, request_id: Any) -> Live | None:
         """Find the exchange of the same session that still waits for this response."""

@@ -51,7 +51,6 @@ class Asked(Struct, frozen=True, kw_only=True):
     server: str | None
     """The name the server gives itself in it."""
 
-
     @property
     def state_text(self) -> str | None:
         """The state, where it is a text, as it has to be."""
@@ -122,4 +121,3 @@ def _server(meta: Any) -> str | None:
     info = meta.get(spec.META_SERVER) if type(meta) is dict else None
     name = info.get("name") if type(info) is dict else None
     return name if type(name) is str and name else None
-

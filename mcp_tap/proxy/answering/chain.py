@@ -10,73 +10,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-
-from mcp_tap.answers.book import Answered, Decided, Given, Missed, Unmatched
+from mcp_tap.answers.book import Answered, Decided, Given, Unmatched
 from mcp_tap.answers.question import Question, questions
 from mcp_tap.core.splice import SpliceError
 from mcp_tap.core.text import plural
 from mcp_tap.core.wire import dumps
+from mcp_tap.errors import TapError
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.asked import Asked
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.repeat import MOST, Repeat
+from mcp_tap.proxy.answering.verdicts import HOOK, Ask, Fail, Pass, Round, Send, Verdict, told
 from mcp_tap.proxy.tape import Tape
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
     from mcp_tap.proxy.answering.exchange import AnsweringExchange
 
-HOOK: Final = "answers"
 _WAIT_FIRST: Final = 0.05
 _WAIT_MOST: Final = 0.25
 """Seconds before a round without asks is repeated: at first, and at most; the SDKs wait as long."""
-
-
-class Send(Struct):
-    """The round is answered."""
-
-    answers: dict[str, Given]
-
-
-class Pass(Struct):
-    """The client gets the round as it is."""
-
-    why: str
-    misses: Sequence[Missed] = ()
-
-
-class Fail(Struct):
-    """The client gets an error."""
-
-    code: str
-    why: str
-    misses: Sequence[Missed] = ()
-
-
-class Ask(Struct):
-    """A person decides."""
-
-    unmatched: Unmatched
-
-
-Verdict: TypeAlias = Send | Pass | Fail | Ask
-
-
-class Round(Struct, kw_only=True):
-    """A round and what becomes of it."""
-
-    asked: Asked
-    asks: Sequence[Question]
-    verdict: Verdict
-
-    @property
-    def passes(self) -> bool:
-        """The client gets it."""
-        return type(self.verdict) is Pass
 
 
 class Chain:
@@ -97,6 +53,8 @@ class Chain:
         self._waits = 0
         self._arguments: Any = None
         self._repeat: Repeat | None = None
+        self._older: list[Repeat] = []
+        """Repeats that have asked and may still be open."""
         self._timer: asyncio.TimerHandle | None = None
         self._pause: asyncio.TimerHandle | None = None
         self._person: asyncio.Task[None] | None = None
@@ -132,7 +90,10 @@ class Chain:
             if asked.state is None:
                 return Pass("it asks for nothing")
             return Send({})
-        return self._of(asks, self.answering.book.decide(asks))
+        try:
+            return self._of(asks, self.answering.book.decide(asks))
+        except Exception as error:  # noqa: BLE001 (a top door: the client must not wait for ever)
+            return Fail("tap-failed", f"a fault of mcp-tap: {type(error).__name__}: {error}")
 
     def _of(self, asks: Sequence[Question], decided: Decided) -> Verdict:
         if isinstance(decided, Answered):
@@ -171,10 +132,11 @@ class Chain:
                 self._pause = self._loop.call_later(delay, self._after_pause, round_)
         elif isinstance(verdict, Fail):
             self.answering.failed += 1
-            self.end()
             self.exchange.fail(200, verdict.code, verdict.why, "refused", no_answer=True)
         elif isinstance(verdict, Ask):
-            self._person = self.exchange.tap.spawn(self._ask(round_, verdict.unmatched, tape, deliver))
+            self._person = self.exchange.tap.spawn(
+                self._ask(round_, verdict.unmatched, tape, deliver)
+            )
         else:
             self._passed = True
             state = round_.asked.state_text
@@ -184,39 +146,9 @@ class Chain:
 
     def tell(self, round_: Round, tape: Tape) -> None:
         """Record what was decided about each ask."""
-        verdict = round_.verdict
-        if isinstance(verdict, Ask):
-            return
-        missed: dict[str, Missed] = {}
-        if not isinstance(verdict, Send):
-            missed = {miss.key: miss for miss in verdict.misses}
         tap = self.exchange.tap
-        report, decision = tap.report, tap.recording.decision
-
-        def say(verdict: str, why: str, entry: str | None = None, key: str | None = None) -> None:
-            report(decision, tape, tap.t, HOOK, verdict, why, entry, key)
-
-        if not round_.asks:
-            if isinstance(verdict, Send):
-                say("answered", "it asks for nothing but to come again")
-            else:
-                say("passed" if isinstance(verdict, Pass) else "failed", verdict.why)
-            return
-        for ask in round_.asks:
-            miss = missed.get(ask.key)
-            if isinstance(verdict, Send):
-                given = verdict.answers[ask.key]
-                how = given.answer.get("action") if given.entry is None else None
-                why = f'by "{given.entry}"' if given.entry is not None else "nothing answers it"
-                word = {"decline": "declined", "cancel": "cancelled"}.get(str(how), "answered")
-                say(word, why, given.entry, ask.key)
-            elif isinstance(verdict, Pass):
-                say("passed", miss.why if miss else verdict.why, None, ask.key)
-            elif miss is not None:
-                say("unmatched", miss.why, miss.entry, ask.key)
-            else:
-                why = verdict.why if not missed else "another ask of its round has no answer"
-                say("failed" if not missed else "not-sent", why, None, ask.key)
+        for facts in told(round_):
+            tap.report(tap.recording.decision, tape, tap.t, HOOK, *facts)
 
     async def _ask(
         self,
@@ -226,15 +158,21 @@ class Chain:
         deliver: Callable[[], None] | None,
     ) -> None:
         assert self.answering.person is not None
-        decided = await self.answering.person(round_.asks, unmatched)
+        self._stop_clock()  # it is not the server that lets wait
+        try:
+            decided: Decided = await self.answering.person(round_.asks, unmatched)
+        except TapError as error:
+            decided = unmatched
+            round_.verdict = Fail(error.code, str(error), unmatched.misses)
+        else:
+            round_.verdict = self._of(round_.asks, decided)
         self._person = None
         if self.over:
             return
         self.exchange.tap.now()
-        verdict = self._of(round_.asks, decided)
+        verdict = round_.verdict
         if isinstance(verdict, Ask):
-            verdict = Fail(decided.error.code, decided.why, decided.misses)  # type: ignore[union-attr]
-        round_.verdict = verdict
+            round_.verdict = verdict = Fail(unmatched.error.code, unmatched.why, unmatched.misses)
         self.tell(round_, tape)
         self.act(round_, tape)
         if isinstance(verdict, Pass) and deliver is not None:
@@ -253,14 +191,17 @@ class Chain:
         try:
             body = self.watched.again(token, said, round_.asked.state)
         except SpliceError as error:
-            self.end()
-            self.exchange.fail(200, "cannot-repeat", f"the request cannot be repeated: {error}")
+            self.answering.failed += 1
+            why = f"the request cannot be repeated: {error}"
+            self.exchange.fail(200, "cannot-repeat", why, no_answer=True)
             return
         secrets = tuple(
-            ("params", "inputResponses", key, *_steps(at))
+            ("params", "inputResponses", key, *steps(at))
             for key, given in answers.items()
             for at in given.secrets
         )
+        if self._repeat is not None:
+            self._older.append(self._repeat)
         self._repeat = Repeat(self, self.exchange.head_for(body), body, token, secrets)
         self._loop.call_soon(self._repeat.start)  # the connection may be free again by then
 
@@ -273,13 +214,11 @@ class Chain:
     def event(self, repeat: Repeat, block: bytes) -> None:
         """Pass an event on, unless it asks."""
         data = data_of(block, MOST)
-        asked = reading.read(data) if data else None
+        asked = reading.read(data) if data and repeat is self._repeat and not self.over else None
         if asked is not None:
             round_ = self.round(asked)
             self.tell(round_, repeat.tape)
-            self.act(
-                round_, repeat.tape, lambda: self.exchange.relay_event(repeat, block, data)
-            )
+            self.act(round_, repeat.tape, lambda: self.exchange.deliver(repeat, block, data))
             if not round_.passes:
                 return
         repeat.answered = repeat.answered or bool(data and reading.is_response(data))
@@ -302,14 +241,12 @@ class Chain:
     def stream_ends(self, repeat: Repeat) -> None:
         """End the client's stream, where nothing goes on."""
         if self._repeat is repeat and not self._pending():
-            self.end()
             self.exchange.conclude("complete")
 
     def lost(self, repeat: Repeat, why: str, code: str) -> None:
         """Tell the client that a repeat got no answer, or only a part of one."""
         if self._repeat is not repeat or self._pending() or self.exchange.done:
             return
-        self.end()
         if repeat.answered:
             self.exchange.cut(why)
             return
@@ -321,19 +258,34 @@ class Chain:
     def stop(self, how: How, why: str | None) -> None:
         """End at once: the client left, or the tap stops."""
         self.end()
-        if self._repeat is not None:
-            self._repeat.drop(how, why)
+        for repeat in self._sent():
+            repeat.drop(how, why)
+
+    def close(self) -> None:
+        """End, since the client has all it will get."""
+        self.end()
+        for repeat in self._sent():
+            repeat.abandon()
 
     def end(self) -> None:
         """Wait for nothing any more."""
         self.over = True
-        for handle in (self._timer, self._pause):
-            if handle is not None:
-                handle.cancel()
-        if self._person is not None:
+        self._stop_clock()
+        if self._pause is not None:
+            self._pause.cancel()
+        if self._person is not None and self._person is not asyncio.current_task():
             self._person.cancel()
         if not self._passed:
             self.answering.book.forget(self.call)
+
+    def _stop_clock(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _sent(self) -> list[Repeat]:
+        newest = [self._repeat] if self._repeat is not None else []
+        return [*self._older, *newest]
 
     def pause(self, *, paused: bool) -> None:
         """Let the upstream wait while the client takes no more."""
@@ -346,13 +298,11 @@ class Chain:
     def _expire(self) -> None:
         self.exchange.tap.now()
         why = f"the call has no result {self.answering.longest:g} s after its first ask"
-        repeat = self._repeat
-        self.end()
-        if repeat is not None:
-            repeat.drop("timeout", why)
+        self.stop("timeout", why)
         self.exchange.fail(504, "answers-timeout", why, "timeout")
         self.exchange.write_out()
 
 
-def _steps(at: str) -> list[str]:
+def steps(at: str) -> list[str]:
+    """Take a JSON pointer apart."""
     return [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]

@@ -5,8 +5,7 @@ It is an ordinary exchange until an answer comes that asks; all others pass on a
 Rules of this file:
 
 - A JSON response is held until it is whole, an event of a stream until it is.
-- What the client is given follows what it was given already: a stream that is open gets the result
-  as an event, else the result comes with its own head.
+- What is too large to be held, or cannot be read, passes, and the capture says so.
 """
 
 from __future__ import annotations
@@ -14,44 +13,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mcp_tap.core.coding import CodingError, decoder
-from mcp_tap.core.splice import SpliceError
-from mcp_tap.net.heads import Head, HeadReader, RawHeaders, RequestLine, StatusLine
+from mcp_tap.core.coding import CodingError, Decoder, decoder
+from mcp_tap.net.heads import Head, RequestLine, StatusLine
 from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, may_ask
-from mcp_tap.proxy.answering.chain import HOOK, Chain, Round
-from mcp_tap.proxy.answering.gate import Gate, data_of, event, with_data
-from mcp_tap.proxy.answering.request import MOST_REQUEST, Watched
-from mcp_tap.proxy.exchange import HttpExchange
-from mcp_tap.proxy.replies import INTERNAL_ERROR, make_reply
+from mcp_tap.proxy.answering.chain import Chain
+from mcp_tap.proxy.answering.gate import Gate, data_of
+from mcp_tap.proxy.answering.heads import endless, field, with_length
+from mcp_tap.proxy.answering.outlet import Outlet
+from mcp_tap.proxy.answering.request import MOST_REQUEST
+from mcp_tap.proxy.answering.verdicts import HOOK, Round
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
     from mcp_tap.net.sink import Loss
     from mcp_tap.proxy.answering.answering import Answering
     from mcp_tap.proxy.answering.records import Records
-    from mcp_tap.proxy.answering.repeat import Repeat
     from mcp_tap.proxy.listener import ClientConnection
-    from mcp_tap.proxy.tape import Tape, Way
 
-NO_ANSWER: Final = -31999
-"""JSON-RPC error of a call whose asks got no answer; outside what JSON-RPC and MCP reserve."""
 _EVENTS: Final = "text/event-stream"
 _VERSION: Final = b"mcp-protocol-version"
 
 
-class AnsweringExchange(HttpExchange):
+class AnsweringExchange(Outlet):
     """A request whose rounds the tap may answer."""
 
-    watched: Watched = None  # type: ignore[assignment]
-    """The request, where its answer is looked at."""
     _watching = False
     _holding = False
     """The request waits to be whole before it goes up."""
     _held_head: tuple[Head[StatusLine], bool] | None = None
     _gate: Gate | None = None
-    _chain: Chain | None = None
-    _way: Way | None = None
+    _decoder: Decoder | None = None
+    """Undoes the coding of a stream, which is passed on without it."""
 
     def __init__(
         self,
@@ -107,7 +100,7 @@ class AnsweringExchange(HttpExchange):
         body = b"".join(self._body)
         self._kept = [body]
         self._examine(body)
-        self._let_go(self._waiting[0] if self.watched is not None else body, whole=True)
+        self._let_go(self.watched.body if self._watching else body, whole=True)
 
     def refuse(self, status: int, code: str, why: str, how: How = "refused") -> None:
         """Answer with an error of the tap's own."""
@@ -117,7 +110,7 @@ class AnsweringExchange(HttpExchange):
         super().refuse(status, code, why, how)
 
     def _examine(self, body: bytes) -> None:
-        version = _field(self.tape.head, _VERSION)
+        version = field(self.tape.head, _VERSION)
         watched = self.answering.reader.read(body, version)
         if watched is None:
             return
@@ -125,7 +118,7 @@ class AnsweringExchange(HttpExchange):
         self._watching = True
         self._waiting = [watched.body]
         if watched.edited:
-            self.head = _with_length(self.head, len(watched.body))
+            self.head = with_length(self.head, len(watched.body))
             self.tap.report(self.records.edited, self.tape, self.tap.t, watched.body)
 
     def _let_go(self, body: bytes, *, whole: bool) -> None:
@@ -143,7 +136,7 @@ class AnsweringExchange(HttpExchange):
 
     def head_for(self, body: bytes) -> Head[RequestLine]:
         """Give the head of a repeat as it goes upstream."""
-        return self.tap.upstream_head(_with_length(self.tape.head, len(body)))
+        return self.tap.upstream_head(with_length(self.tape.head, len(body)))
 
     # the response
 
@@ -153,12 +146,8 @@ class AnsweringExchange(HttpExchange):
             super().upstream_head(head, to_eof=to_eof)
             return
         fields = head.fields
-        if fields.content_type.startswith(_EVENTS) and fields.encoding is None:
-            self._gate = Gate(MOST_RESPONSE)
-            if head.length is not None:
-                more: RawHeaders = [*head.headers, (b"Transfer-Encoding", b"chunked")]
-                head = _PLAIN.read(head.line, more)
-            super().upstream_head(head, to_eof=to_eof)
+        if fields.content_type.startswith(_EVENTS) and self._can_read(head):
+            self._stream(head, to_eof=to_eof)
             return
         if "json" in fields.content_type and self._can_read(head):
             self._held_head = (head, to_eof)
@@ -166,6 +155,20 @@ class AnsweringExchange(HttpExchange):
             return
         self._watching = False
         super().upstream_head(head, to_eof=to_eof)
+
+    def _stream(self, head: Head[StatusLine], *, to_eof: bool) -> None:
+        """Begin a stream; with an end or a coding of its own, nothing could be taken out of it."""
+        self._gate = Gate(MOST_RESPONSE)
+        coded = head.fields.encoding
+        if head.length is None and coded is None:
+            super().upstream_head(head, to_eof=to_eof)
+            return
+        if coded:
+            self._decoder = decoder(coded, MOST_RESPONSE, stream=True)
+        shown = endless(head)
+        self._first_byte = now = self.tap.now()
+        self.tap.report(self.records.reframed, self.tape, now, head, shown)
+        self._respond(shown, to_eof=False)
 
     def _can_read(self, head: Head[StatusLine]) -> bool:
         length = head.content_length()
@@ -185,7 +188,7 @@ class AnsweringExchange(HttpExchange):
     def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
         """Pass a complete response on in one go, unless it asks."""
         if not self._watching or (head.fields.encoding is None and not may_ask(body)):
-            return super().upstream_whole(head, body)
+            return super().upstream_whole(head, body)  # mostly
         self.upstream_head(head, to_eof=False)
         self.upstream_data(body)
         whole = self.upstream_end()
@@ -201,10 +204,21 @@ class AnsweringExchange(HttpExchange):
                 self._unexamined(f"it has more than {MOST_RESPONSE} bytes")
                 self._release()
         elif self._gate is not None:
-            for block in self._gate.feed(data):
+            for block in self._gate.feed(self._plain(data)):
                 self._block(block)
         else:
             super().upstream_data(data)
+
+    def _plain(self, data: bytes) -> bytes:
+        if self._decoder is None:
+            return data
+        try:
+            return self._decoder.feed(data)
+        except CodingError as error:
+            if self._upstream is not None:
+                self._upstream.abort()
+            self.upstream_lost(f"the stream is not what its Content-Encoding says: {error}", "cut")
+            return b""
 
     def _block(self, block: bytes) -> None:
         if self._watching and may_ask(block):
@@ -217,9 +231,15 @@ class AnsweringExchange(HttpExchange):
                     self._report_pieces()
                 else:
                     self.tap.report(self.records.withheld_event, self.tape, self.tap.t, block)
-                self._begin(round_, lambda: self._relay(self.tape, block))
+                self._begin(round_, lambda: self._deliver(block))
                 return
         super().upstream_data(block)
+
+    def _deliver(self, block: bytes) -> None:
+        """Pass an event on after all; its stream may have ended since."""
+        self._relay(self.tape, block)
+        if self._upstream is None:
+            self.conclude("complete")
 
     def upstream_end(self) -> bool:
         """End as the upstream did, unless its answer asks."""
@@ -305,125 +325,6 @@ class AnsweringExchange(HttpExchange):
         self._chain.tell(round_, self.tape)
         self._chain.act(round_, self.tape, deliver)
 
-    # what the client gets
-
-    def write_out(self) -> None:
-        """Write what there is for the client."""
-        if not self.done:
-            self._report_pieces()
-        self._write()
-
-    def _frame(self, data: bytes) -> None:
-        if self._out_chunked:
-            self._out += (b"%x\r\n" % len(data), data, b"\r\n")
-        else:
-            self._out.append(data)
-
-    def relay_head(self, repeat: Repeat, head: Head[StatusLine]) -> None:
-        """Begin the response with the head of a stream."""
-        if self.responding or self.done:
-            return
-        if head.length is not None or head.fields.encoding:
-            head = _decoded_stream(head)
-        self._way = self.records.begin(head, stream=True)
-        self.tap.report(self.records.relayed_head, self.tape, self.tap.t, repeat.tape, head)
-        self._respond(head, to_eof=repeat.to_eof)
-
-    def relay_event(self, repeat: Repeat, block: bytes, data: bytes) -> None:
-        """Pass an event on, with the client's id where it has the tap's."""
-        if self.done:
-            return
-        if data and reading.is_response(data):
-            try:
-                told = reading.with_id(data, repeat.token, self.watched.id)
-            except SpliceError as error:
-                self.lost(502, "cannot-pass-on", f"the server's answer cannot be passed on: {error}")
-                return
-            if told is not data:
-                block = with_data(block, told)
-        self._relay(repeat.tape, block)
-
-    def _relay(self, source: Tape, block: bytes) -> None:
-        if self._way is None:
-            self._way = self.records.begin(_STREAM, stream=True)
-        facts = (source, self._way, block)
-        self.tap.report(self.records.relayed_event, self.tape, self.tap.t, *facts)
-        self._frame(block)
-
-    def relay_whole(self, repeat: Repeat, raw: bytes, text: bytes | None) -> None:
-        """End the response with that to a repeat."""
-        if self.done or repeat.head is None:
-            return
-        assert self._chain is not None
-        self._chain.end()
-        told, head = raw, repeat.head
-        try:
-            if text is not None and reading.is_response(text):
-                told = reading.with_id(text, repeat.token, self.watched.id)
-            elif self.responding:
-                self.lost(502, "no-response", f"the server answered with status {head.line.status}")
-                return
-        except SpliceError as error:
-            self.lost(502, "cannot-pass-on", f"the server's answer cannot be passed on: {error}")
-            return
-        if self.responding:
-            self._relay(repeat.tape, event(told))
-            self.conclude("complete")
-            return
-        if told is not raw:
-            head = _with_body(head, told)
-        self._relay_body(repeat.tape, head, told, to_eof=repeat.to_eof)
-
-    def _relay_body(
-        self, source: Tape, head: Head[StatusLine], body: bytes, *, to_eof: bool
-    ) -> None:
-        self.tap.report(self.records.relayed, self.tape, self.tap.t, source, head, body)
-        self._respond(head, to_eof=to_eof)
-        if body:
-            self._frame(body)
-        self.conclude("complete")
-
-    def cut(self, why: str) -> None:
-        """Let the client see that the server broke off behind its result."""
-        if not self.done:
-            self._finish("upstream_cut", why)
-
-    def fail(
-        self, status: int, code: str, why: str, how: How = "refused", *, no_answer: bool = False
-    ) -> None:
-        """Tell the client, in the tap's own words, that there will be no result."""
-        if self.done:
-            return
-        number = NO_ANSWER if no_answer else INTERNAL_ERROR
-        request = self.watched.body
-        reply = make_reply(status, code, why, request, number=number)
-        tap = self.tap
-        tap.say_once(code, why)
-        if self.responding:
-            tap.report(self.records.own_event, self.tape, tap.t, reply.body)
-            self._frame(event(reply.body))
-        else:
-            head = tap.own_heads.read(reply.line, reply.headers)
-            tap.report(self.records.own, self.tape, tap.t, head, reply.body)
-            self.responding = True
-            self._out.append(reply.head(close=not self.keep_alive) + reply.body)
-        self.conclude(how, why)
-
-    def lost(self, status: int, code: str, why: str) -> None:
-        """Tell the client that the server's answer did not come."""
-        hows: dict[str, How] = {"upstream-down": "upstream_down", "upstream-timeout": "timeout"}
-        self.fail(status, code, why, hows.get(code, "upstream_cut"))
-
-    def conclude(self, how: How, why: str | None = None) -> None:
-        """End the response in order."""
-        if self.done:
-            return
-        if self._chain is not None:
-            self._chain.end()
-        if self._out_chunked:
-            self._out.append(b"0\r\n\r\n")
-        self._finish(how, why, sender_is_tap=how != "complete")
-
     # the client
 
     def client_writable(self, *, writable: bool) -> None:
@@ -441,41 +342,3 @@ class AnsweringExchange(HttpExchange):
         if self._held_head is not None:
             self._release()  # what had come is recorded
         super().drop(how, why)
-
-
-_PLAIN: Final = HeadReader(b"content-length", b"content-encoding")
-
-
-def _decoded_stream(head: Head[StatusLine]) -> Head[StatusLine]:
-    """Make the head of a stream whose length nobody can tell."""
-    headers = [f for f in head.headers if f[0].lower() not in _FRAMING]
-    return _PLAIN.read(head.line, [*headers, (b"Transfer-Encoding", b"chunked")])
-
-
-_FRAMING: Final = (b"content-length", b"content-encoding", b"transfer-encoding")
-_STREAM: Final = _PLAIN.read(
-    StatusLine(200, b"OK", "1.1"), [(b"Content-Type", b"text/event-stream")]
-)
-
-
-def _with_body(head: Head[StatusLine], body: bytes) -> Head[StatusLine]:
-    """Make the head of a response whose body was changed, and is not encoded any more."""
-    if head.fields.encoding:
-        headers = [f for f in head.headers if f[0].lower() != b"content-encoding"]
-        head = HeadReader().read(head.line, headers)
-    if head.length is None:
-        return head
-    return Head(head.line, head.fields, b"%d" % len(body))
-
-
-def _with_length(head: Head[RequestLine], length: int) -> Head[RequestLine]:
-    if head.length is None:
-        return head
-    return Head(head.line, head.fields, b"%d" % length)
-
-
-def _field(head: Head[RequestLine], name: bytes) -> str | None:
-    for key, value in head.fields.headers:
-        if key.lower() == name:
-            return value.decode("latin-1").strip()
-    return None

@@ -11,6 +11,8 @@ from typing import Final
 from mcp_tap.core.sse import SseParser
 
 _BLANK: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n)(?:\r\n|\r(?!\n)|\n)")
+_COMMENT: Final = 4096
+"""Bytes of comments that are passed on before their blank line."""
 _LINES: Final = re.compile(rb"\r\n|\r|\n")
 _USUAL: Final = (
     (b"event: message\r\ndata: ", b"\r\n\r\n"),
@@ -37,12 +39,8 @@ class Gate:
         if self.open:
             return [data]
         rest = self._rest
-        if not rest:
-            for start, end in _USUAL:
-                if data.startswith(start) and data.endswith(end):
-                    if data.find(b"\n", len(start), -len(end)) < 0:
-                        return [data]
-                    break
+        if not rest and _is_one(data):
+            return [data]
         rest += data
         blocks: list[bytes] = []
         here = 0
@@ -52,10 +50,8 @@ class Gate:
         if here:
             del rest[:here]
         self._looked = len(rest)
-        if rest and len(rest) <= _COMMENT and rest[0] == 0x3A and rest[-1] in b"\r\n":
-            lines = _LINES.split(bytes(rest[:-1]))
-            if all(not line or line[:1] == b":" for line in lines):
-                blocks.append(self._all())  # a comment is whole at its line's end
+        if rest and len(rest) <= _COMMENT and _is_comment(rest):
+            blocks.append(self._all())
         elif len(rest) > self._limit:
             self.open = True
             blocks.append(self._all())
@@ -72,7 +68,19 @@ class Gate:
         return rest
 
 
-_COMMENT: Final = 4096
+def _is_one(data: bytes) -> bool:
+    """Tell whether this is exactly one event, in the usual form."""
+    for start, end in _USUAL:
+        if data.startswith(start) and data.endswith(end):
+            return data.find(b"\n", len(start), -len(end)) < 0
+    return False
+
+
+def _is_comment(rest: bytearray) -> bool:
+    """Tell whether this is nothing but comments, which are whole at their lines' ends."""
+    if rest[0] not in b":\r\n" or rest[-1] not in b"\r\n":
+        return False
+    return all(not line or line[:1] == b":" for line in _LINES.split(bytes(rest)))
 
 
 def data_of(block: bytes, limit: int) -> bytes:

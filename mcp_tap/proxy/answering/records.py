@@ -5,11 +5,16 @@ As in `proxy.recording`, each method is a report: it is called later, in order, 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mcp_tap.core.records import Sender, Sse
 from mcp_tap.core.wire import spliced_line
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.recording import Recording
 from mcp_tap.proxy.tape import Tape, Way
+
+if TYPE_CHECKING:
+    from mcp_tap.proxy.answering.pushed import Pushed
 
 _EVENT = Sse(event="message")
 
@@ -44,7 +49,7 @@ class Records:
             self._payloads.read(tape, tape.response, t, (block,))
             tape.leg = None
 
-    def decoded(
+    def reframed(
         self, tape: Tape, t: float, head: Head[StatusLine], shown: Head[StatusLine]
     ) -> None:
         """Record the head of a stream that is passed on with another head."""
@@ -85,6 +90,12 @@ class Records:
         """Record an event of it as the client gets it."""
         tape.leg, tape.replaces = "client", source.heard
         self._payloads.read(tape, way, t, (block,))
+        tape.leg = tape.replaces = None
+
+    def late_event(self, tape: Tape, t: float, asked: Pushed, way: Way) -> None:
+        """Record an ask as the client gets it, after it was kept from it for a while."""
+        tape.leg, tape.replaces = "client", asked.seq
+        self._payloads.read(tape, way, t, (asked.block,))
         tape.leg = tape.replaces = None
 
     def own(self, tape: Tape, t: float, head: Head[StatusLine], body: bytes) -> None:

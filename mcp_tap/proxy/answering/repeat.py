@@ -65,12 +65,14 @@ class Repeat:
         self._pieces: list[bytes] = []
         self._size = 0
         self._decoder: Decoder | None = None
-        self._over = self._told = False
+        self.over = False
+        """It has ended, whatever way."""
+        self._told = False
         tap.report(chain.records.repeat, self.tape, tap.t, body, secrets)
 
     def start(self) -> None:
         """Send it, if it is still wanted."""
-        if self._over:
+        if self.over:
             return
         self.tap.now()
         connection = self.tap.pool.take()
@@ -91,7 +93,7 @@ class Repeat:
             self.chain.lost(self, why, "upstream-timeout" if late else "upstream-down")
         else:
             self.tap.now()
-            if self._over:
+            if self.over:
                 self.tap.pool.put_back(connection)
             else:
                 self._send_on(connection)
@@ -116,11 +118,19 @@ class Repeat:
 
     def drop(self, how: How, why: str | None) -> None:
         """End at once; the upstream learns it by the close."""
-        if not self._over:
+        if not self.over:
             if self._connection is not None:
                 self._connection.abort()
                 self._connection = None
             self._end(how, why)
+
+    def abandon(self) -> None:
+        """Hear no more: all that matters of the response has come."""
+        if not self.over:
+            if self._connection is not None:
+                self._connection.abort()
+                self._connection = None
+            self._end("complete", None)
 
     # net.sink.ResponseSink
 
@@ -149,7 +159,7 @@ class Repeat:
 
     def upstream_data(self, data: bytes) -> None:
         """Take bytes of the body."""
-        if self._over:
+        if self.over:
             return
         if self.gate is None:
             self._pieces.append(data)
@@ -167,7 +177,7 @@ class Repeat:
                 self._give_up(f"the server's answer is not what its Content-Encoding says: {error}")
                 return
         for block in self.gate.feed(plain):
-            if not self._over:
+            if not self.over:
                 self._event(block)
 
     def _event(self, block: bytes) -> None:
@@ -188,14 +198,12 @@ class Repeat:
     def upstream_end(self) -> bool:
         """Take note that the response is complete."""
         self._connection = None
-        if self._over:
+        if self.over:
             return True
         if self.gate is not None:
             rest = self.gate.finish()
             if rest:
                 self._event(rest)
-            if self._over:
-                return True
             self._end("complete", None)
             self.chain.stream_ends(self)
         else:
@@ -223,7 +231,7 @@ class Repeat:
         """Take note that the response is not whole."""
         self.tap.now()
         self._connection = None
-        if not self._over:
+        if not self.over:
             self._end("tap_failed" if loss == "ours" else "upstream_cut", why)
             self.chain.lost(self, why, "upstream-lost")
             self.chain.exchange.write_out()
@@ -236,9 +244,9 @@ class Repeat:
         self._end("complete", None)
 
     def _end(self, how: How, why: str | None) -> None:
-        if self._over:
+        if self.over:
             return
-        self._over = True
+        self.over = True
         tap, now = self.tap, self.tap.t
         if self._connecting is not None and self._connecting is not asyncio.current_task():
             self._connecting.cancel()

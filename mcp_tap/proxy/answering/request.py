@@ -68,9 +68,12 @@ class Watched(Struct, kw_only=True):
     """That is not what the client wrote."""
 
     def arguments(self) -> Any:
-        """Parse its arguments."""
-        span = find(self.body, "params", "arguments")
-        return None if span is None else loads(self.body[span.start : span.end])
+        """Parse its arguments; None also where nobody can tell which they are."""
+        try:
+            span = find(self.body, "params", "arguments")
+            return None if span is None else loads(self.body[span.start : span.end])
+        except ValueError:
+            return None
 
     def again(self, new_id: bytes, answers: bytes | None, state: bytes | None) -> bytes:
         """Write it once more, with answers to a round.
@@ -151,7 +154,7 @@ class Reader:
         edited = None
         if self._advertise:
             try:
-                edited = _declaring(token, capabilities, self._advertise)
+                edited = declaring(token, capabilities, self._advertise, spec.CLIENT_CAPABILITIES)
             except SpliceError:
                 edited = None
         found = Meta(version, declared_in(capabilities), token, edited)
@@ -180,11 +183,21 @@ def declared_in(capabilities: Any) -> frozenset[AskKind]:
     return frozenset(kinds)
 
 
-def _declaring(token: bytes, declared: Any, more: Mapping[str, Any]) -> bytes | None:
-    """Write a `_meta` in which a client declares more; None where it declares all of it."""
+def declaring(body: bytes, declared: Any, more: Mapping[str, Any], *path: str) -> bytes | None:
+    """Write a JSON text in which a client declares more; None where it declares all of it.
+
+    Args:
+        body: the text.
+        declared: the capabilities in it, parsed.
+        more: capabilities to add.
+        path: names that lead to the capabilities.
+
+    Raises:
+        SpliceError: an object on the way names a member twice.
+    """
     if type(declared) is not dict:
-        edits = put(token, {spec.CLIENT_CAPABILITIES: dumps(dict(more))})
-        return spliced(token, edits)
+        holder = find(body, *path[:-1]) if path[1:] else None
+        return spliced(body, put(body, {path[-1]: dumps(dict(more))}, holder))
     changed: dict[str, bytes | None] = {}
     for name, wanted in more.items():
         has = declared.get(name)
@@ -193,7 +206,7 @@ def _declaring(token: bytes, declared: Any, more: Mapping[str, Any]) -> bytes | 
             changed[name] = dumps(merged)
     if not changed:
         return None
-    return spliced(token, put(token, changed, find(token, spec.CLIENT_CAPABILITIES)))
+    return spliced(body, put(body, changed, find(body, *path)))
 
 
 def _merged(name: str, has: Any, wanted: Any) -> Any:
