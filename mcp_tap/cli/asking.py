@@ -205,14 +205,8 @@ class TerminalAsker:
             talk.enter(line)
 
 
-def asker(
-    *,
-    upstream: str,
-    color: bool,
-    glyphs: Glyphs,
-    hold: Callable[[], AbstractContextManager[object]],
-) -> TerminalAsker:
-    """Find the terminal and be ready to ask there.
+def find_terminal(*, color: bool) -> Terminal:
+    """Open the terminal to ask at.
 
     Raises:
         UsageError: there is none.
@@ -225,7 +219,7 @@ def asker(
             why="nobody could be asked what no script answers",
             help="--unmatched fail (or pass, decline, cancel)",
         )
-    return TerminalAsker(terminal, upstream=upstream, glyphs=glyphs, hold=hold)
+    return terminal
 
 
 def root_uri(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import DURATION, FILE, SIZE, Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.judging import LiveVerdicts, live_policy, policy_options
 from mcp_tap.cli.values import BODY_SIZE, DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
@@ -20,6 +21,7 @@ TRAFFIC = "Traffic"
 RECORDING = "Recording"
 PRIVACY = "Privacy"
 GUARD = "Who may connect"
+ANSWERING = "Answering"
 JUDGING = "Judging"
 
 
@@ -163,6 +165,7 @@ Examples:
     panel=PRIVACY,
     help="Mask under the key in FILE, so that runs can be compared.",
 )
+@answer_options(ANSWERING)
 @option(
     "--check",
     is_flag=True,
@@ -208,7 +211,8 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
     )
     child, command = _child(ctx), options["upstream_command"]
     verdicts = LiveVerdicts(live_policy(ctx, options))
-    wanted = _wanted_view(options["view"], out, beside_child=child is not None)
+    answers = live_answers(options)
+    wanted = _wanted_view(options["view"], out, beside_child=child is not None, answers=answers)
     job = Job(
         settings=settings,
         write=options["write"],
@@ -217,9 +221,11 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
         view=wanted,
         verdicts=verdicts,
         check=options["check"],
+        answers=answers,
         upstream=None if command is None else words_of(command),
         upstream_wait=options["upstream_wait"],
     )
+    answers.prepare(out)
     return main(job, out)
 
 
@@ -241,8 +247,16 @@ def _child(ctx: click.Context) -> list[str] | None:
     return line
 
 
-def _wanted_view(wanted: ViewName | None, out: Output, *, beside_child: bool) -> ViewName:
+def _wanted_view(
+    wanted: ViewName | None, out: Output, *, beside_child: bool, answers: LiveAnswers
+) -> ViewName:
     """Name the view that was asked for, or the one that fits the terminal."""
+    if wanted == "console" and answers.asks:
+        raise UsageError(
+            "usage",
+            "--view console and unmatched = ask both want the terminal",
+            help="--view text; or watch it from another terminal: mcp-tap watch",
+        )
     terminal = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
     if wanted == "console" and beside_child:
         raise UsageError(
@@ -251,7 +265,7 @@ def _wanted_view(wanted: ViewName | None, out: Output, *, beside_child: bool) ->
             help="watch it from another terminal: mcp-tap watch",
         )
     if wanted is None:
-        alone = terminal and not beside_child and not os.environ.get("CI")
+        alone = terminal and not (beside_child or answers.asks or os.environ.get("CI"))
         wanted = "console" if alone else "text"
     elif wanted == "console" and not terminal:
         out.warn("stdin and stdout are no terminals, so --view text")

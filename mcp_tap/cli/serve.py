@@ -24,6 +24,7 @@ import msgspec
 
 from mcp_tap.capture.store import home, new_path
 from mcp_tap.cli import streams
+from mcp_tap.cli.answering import LiveAnswers
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.ending import Ending
 from mcp_tap.cli.judging import LiveVerdicts
@@ -55,6 +56,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of what rules find."""
     check: bool = False
     """The exit code follows what was found."""
+    answers: LiveAnswers
+    """Who answers what the server asks."""
     upstream: list[str] | None = None
     """Command of the server, where the tap starts and stops it."""
     upstream_wait: float = WAIT
@@ -118,7 +121,14 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
     )
     verdicts = job.verdicts
     judging = job.check or job.view != "none"  # else nobody would see what was found
-    run = HttpRun(settings, capture=capture, view=view, judging=judging, sift=verdicts.sift)
+    run = HttpRun(
+        settings,
+        capture=capture,
+        view=view,
+        judging=judging,
+        sift=verdicts.sift,
+        answering=job.answers.begin(view, settings.upstream, out),
+    )
     if job.ready_file:
         _forget_ready(Path(job.ready_file))
     try:
@@ -145,6 +155,7 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
     finally:
         onlooker.end()
         await run.stop(ending.how)
+        job.answers.close()
         await server.stop(lambda: ending.hurried)  # its last words come before ours
         if aborted and not run.exchanges:
             capture.unlink(missing_ok=True)
@@ -152,8 +163,9 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
         streams.drop()  # what was recorded is whole: no reason to end as a failure
     if ending.interrupted and sys.stderr.isatty():
         out.say("")  # the terminal stands behind its ^C
+    unanswered = job.answers.code(out)
     out.say(_closing(run, capture, verdicts.words))
-    return code or (_checked(run, capture, verdicts, out) if job.check else 0)
+    return code or unanswered or (_checked(run, capture, verdicts, out) if job.check else 0)
 
 
 def _checked(run: HttpRun, capture: Path, verdicts: LiveVerdicts, out: Output) -> int:

@@ -254,7 +254,7 @@ async def test_person_may_leave_a_round_undecided(person, word, how):
 def test_without_a_terminal_it_is_refused_with_a_hint(monkeypatch):
     monkeypatch.setattr(asking, "open_terminal", lambda **_: None)
     with pytest.raises(UsageError) as error:
-        asking.asker(upstream="u", color=False, glyphs=ASCII, hold=contextlib.nullcontext)
+        asking.find_terminal(color=False)
     assert error.value.code == "no-terminal"
     assert "--unmatched fail" in error.value.help
 

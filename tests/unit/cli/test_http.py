@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from mcp_tap.cli.answering import LiveAnswers
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.main import run
 
@@ -54,7 +55,8 @@ def test_defaults_are_those_of_the_tap(jobs):
 
     assert run(["http", "http://localhost:1/mcp"]) == 0
     settings = TapSettings(upstream="http://localhost:1/mcp")
-    assert jobs == [Job(settings=settings, view="text", verdicts=jobs[0].verdicts)]
+    given = {"verdicts": jobs[0].verdicts, "answers": jobs[0].answers}
+    assert jobs == [Job(settings=settings, view="text", **given)]
 
 
 def test_server_to_be_started_is_a_line_of_words(jobs):
@@ -89,10 +91,10 @@ def test_console_needs_a_terminal_of_its_own(monkeypatch, wanted, where, view):
     if where != "pipe":
         monkeypatch.setattr(sys, "stdin", Terminal())
         monkeypatch.setattr(sys, "stdout", Terminal())
-    assert (
-        http._wanted_view(wanted, Output(quiet=True), beside_child=where == "beside a child")
-        == view
-    )
+    beside = where == "beside a child"
+    answers = LiveAnswers(None, max_rounds=10, strict=False)
+    found = http._wanted_view(wanted, Output(quiet=True), beside_child=beside, answers=answers)
+    assert found == view
 
 
 @pytest.mark.parametrize(

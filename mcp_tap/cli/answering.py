@@ -1,0 +1,181 @@
+"""Answering in a live run: its options, and what is said of it at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from mcp_tap.cli.common import FILE, Output, option
+from mcp_tap.core.text import brief, plural
+from mcp_tap.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcp_tap.answers.book import Book
+    from mcp_tap.cli.asking import TerminalAsker
+    from mcp_tap.cli.asking_terminal import Terminal
+    from mcp_tap.proxy.answering.answering import Answering
+    from mcp_tap.views.base import View
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+HOWS: Final = ("fail", "ask", "pass", "decline", "cancel")
+MAX_ROUNDS: Final = 10
+
+
+def answer_options(panel: str) -> Callable[[_F], _F]:
+    """Add the options that say who answers what the server asks."""
+
+    def add(function: _F) -> _F:
+        for each in reversed(
+            (
+                option(
+                    "-a",
+                    "--answers",
+                    multiple=True,
+                    type=FILE,
+                    metavar="FILE",
+                    panel=panel,
+                    help="Answer what the server asks by this script, in the client's place;"
+                    " repeatable, the first match wins.",
+                ),
+                option(
+                    "--unmatched",
+                    type=click.Choice(HOWS),
+                    panel=panel,
+                    help="What becomes of a round that no script answers; ask: a person at the"
+                    " terminal answers it.  [default: the script's, else pass, in CI fail]",
+                ),
+                option(
+                    "--advertise",
+                    metavar="NAMES",
+                    panel=panel,
+                    help="Declare these to the server where the client does not, with commas"
+                    " between; '' none.  [default: what the scripts can answer]",
+                ),
+                option(
+                    "--max-rounds",
+                    type=click.IntRange(min=1),
+                    metavar="N",
+                    default=MAX_ROUNDS,
+                    show_default=True,
+                    panel=panel,
+                    help="Answer at most so many rounds of one call.",
+                ),
+                option(
+                    "--strict-answers",
+                    is_flag=True,
+                    panel=panel,
+                    help="Exit with 1 if an entry of a script was never used.",
+                ),
+            )
+        ):
+            function = each(function)
+        return function
+
+    return add
+
+
+class LiveAnswers:
+    """Who answers in a run, and how that went."""
+
+    def __init__(self, book: Book | None, *, max_rounds: int, strict: bool) -> None:
+        """Answer from a book; None: everything passes as it is."""
+        self._book = book
+        self._max_rounds = max_rounds
+        self._strict = strict
+        self._answering: Answering | None = None
+        self._terminal: Terminal | None = None
+        self._asker: TerminalAsker | None = None
+
+    @property
+    def asks(self) -> bool:
+        """A person is asked."""
+        return self._book is not None and self._book.unmatched == "ask"
+
+    def prepare(self, out: Output) -> None:
+        """See that a person can be asked, where one shall be.
+
+        Raises:
+            UsageError: there is no terminal.
+        """
+        if self.asks:
+            from mcp_tap.cli.asking import find_terminal
+
+            self._terminal = find_terminal(color=out.colored(_TERMINAL))
+
+    def begin(self, view: View, upstream: str, out: Output) -> Answering | None:
+        """Be ready to answer for clients of a run; None where everything passes."""
+        if self._book is None:
+            return None
+        from mcp_tap.proxy.answering.answering import Answering
+
+        if self._terminal is not None:
+            from mcp_tap.cli.asking import TerminalAsker
+            from mcp_tap.views.look import ASCII, LINES
+
+            self._asker = TerminalAsker(
+                self._terminal,
+                upstream=upstream,
+                glyphs=ASCII if out.ascii else LINES,
+                hold=getattr(view, "held", nullcontext),
+            )
+        person = None if self._asker is None else self._asker.decide
+        self._answering = Answering(self._book, max_rounds=self._max_rounds, person=person)
+        return self._answering
+
+    def close(self) -> None:
+        """Ask no more."""
+        if self._asker is not None:
+            self._asker.close()
+
+    def code(self, out: Output) -> int:
+        """Say how it went, and give the exit code that asks for: 1 where something is wrong."""
+        answering, book = self._answering, self._book
+        if answering is None or book is None:
+            return 0
+        failed, unused = answering.failed, book.unused()
+        parts = [f"{plural(answering.answered, 'round')} answered"]
+        parts += [f"{plural(failed, 'call')} FAILED for want of an answer"] if failed else []
+        out.say(f"mcp-tap  {', '.join(parts)}")
+        for name in unused:
+            words = f"answer {brief(name)} was never used"
+            if self._strict:
+                out.say(f"error[answer-unused]: {words}")
+            else:
+                out.warn(words)
+        return 1 if failed or (unused and self._strict) else 0
+
+
+def live_answers(options: dict[str, Any]) -> LiveAnswers:
+    """Read the scripts that the options name.
+
+    Raises:
+        ScriptError: one cannot be read, or not be meant.
+        CaptureError: a capture that one fills from cannot be read.
+        UsageError: `--advertise` names what is no capability, or nothing is to be answered.
+    """
+    paths, unmatched = options["answers"], options["unmatched"]
+    advertise = options["advertise"]
+    book = None
+    if paths or unmatched is not None:
+        from mcp_tap.cli.scripting import open_book
+
+        names = None if advertise is None else [n.strip() for n in advertise.split(",")]
+        wanted = None if names is None else [name for name in names if name]
+        book = open_book(paths, unmatched=unmatched, advertise=wanted)
+    elif options["strict_answers"] or advertise:
+        name = "--strict-answers" if options["strict_answers"] else "--advertise"
+        raise UsageError("usage", f"{name} without --answers", help="--answers FILE")
+    return LiveAnswers(book, max_rounds=options["max_rounds"], strict=options["strict_answers"])
+
+
+class _Terminal:
+    """Stands for a terminal that is not open yet, where only that counts."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+_TERMINAL: Any = _Terminal()

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import pytest
+
+from mcp_tap.answers.book import Book
+from mcp_tap.answers.reading import load
+from mcp_tap.cli import answering, asking
+from mcp_tap.cli.answering import LiveAnswers, live_answers
+from mcp_tap.cli.common import Output
+from mcp_tap.errors import UsageError
+from mcp_tap.proxy.answering.answering import MAX_ROUNDS
+from mcp_tap.views.base import NullView
+
+SCRIPT = """
+version = 1
+[[answer]]
+name = "yes"
+match = { tool = "deploy" }
+content = { proceed = true }
+"""
+NOTHING = {
+    "answers": (),
+    "unmatched": None,
+    "advertise": None,
+    "max_rounds": 10,
+    "strict_answers": False,
+}
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text(SCRIPT)
+    return str(path)
+
+
+def test_without_a_script_nothing_is_answered():
+    made = live_answers(NOTHING)
+    made.prepare(Output())
+    assert made.begin(NullView(), "http://x/", Output()) is None
+    made.close()
+    assert made.code(Output()) == 0
+
+
+def test_script_and_options_reach_the_answerer(script):
+    options = {"answers": (script,), "unmatched": "decline", "advertise": "", "max_rounds": 3}
+    made = live_answers(NOTHING | options)
+    found = made.begin(NullView(), "http://x/", Output())
+    assert found is not None
+    assert (found.max_rounds, found.person) == (3, None)
+    assert (found.book.unmatched, found.book.kinds()) == ("decline", frozenset())
+    assert [entry.name for entry in found.book.entries] == ["yes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (None, {"form"}),
+        ("elicitation.form, roots", {"form"}),
+        ("roots", set()),
+        (" ", set()),
+    ],
+)
+def test_only_what_is_advertised_and_can_be_answered_is_declared(script, words, kinds):
+    made = live_answers(NOTHING | {"answers": (script,), "advertise": words})
+    found = made.begin(NullView(), "http://x/", Output())
+    assert found is not None
+    assert found.book.kinds() == kinds
+
+
+def test_what_is_unmatched_needs_no_script():
+    made = live_answers(NOTHING | {"unmatched": "cancel"})
+    found = made.begin(NullView(), "http://x/", Output())
+    assert found is not None
+    assert found.book.unmatched == "cancel"
+
+
+@pytest.mark.parametrize("option", [{"strict_answers": True}, {"advertise": "roots"}])
+def test_options_about_scripts_want_one(option):
+    with pytest.raises(UsageError, match="without --answers"):
+        live_answers(NOTHING | option)
+
+
+def test_person_is_asked_at_a_terminal_that_is_looked_for_first(monkeypatch):
+    monkeypatch.setattr(asking, "open_terminal", lambda **_: None)
+    made = live_answers(NOTHING | {"unmatched": "ask"})
+    assert made.asks
+    with pytest.raises(UsageError) as error:
+        made.prepare(Output())
+    assert error.value.code == "no-terminal"
+
+
+def test_person_decides_where_a_terminal_was_found(monkeypatch):
+    class Terminal:
+        own_thread = close = lambda self: None
+
+    monkeypatch.setattr(asking, "open_terminal", lambda **_: Terminal())
+    made = live_answers(NOTHING | {"unmatched": "ask"})
+    made.prepare(Output())
+    found = made.begin(NullView(), "http://x/", Output())
+    assert found is not None
+    assert found.person is not None
+    made.close()
+
+
+def ended(script, *, answered=0, failed=0, strict=False):
+    book = Book([load(SCRIPT, script)], env={})
+    made = LiveAnswers(book, max_rounds=10, strict=strict)
+    found = made.begin(NullView(), "http://x/", Output())
+    assert found is not None
+    found.answered, found.failed = answered, failed
+    return made.code(Output())
+
+
+def test_calls_without_an_answer_fail_the_run(script, capsys):
+    assert ended(script, answered=2, failed=1) == 1
+    assert "2 rounds answered, 1 call FAILED for want of an answer" in capsys.readouterr().err
+
+
+def test_entries_that_were_never_used_are_told_and_fail_the_run_where_that_is_wanted(
+    script, capsys
+):
+    assert ended(script) == 0
+    assert 'warning: answer "yes" was never used' in capsys.readouterr().err
+    assert ended(script, strict=True) == 1
+    assert 'error[answer-unused]: answer "yes" was never used' in capsys.readouterr().err
+
+
+def test_number_of_rounds_is_the_answerers_own():
+    assert answering.MAX_ROUNDS == MAX_ROUNDS
