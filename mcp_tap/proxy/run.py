@@ -29,7 +29,7 @@ from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.pipeline.judge import Sift
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.proxy.answering.answering import Answering
-from mcp_tap.proxy.answering.exchange import AnsweringExchange
+from mcp_tap.proxy.answering.eras import EitherExchange
 from mcp_tap.proxy.answering.records import Records
 from mcp_tap.proxy.desk import Desk
 from mcp_tap.proxy.exchange import HttpExchange
@@ -205,7 +205,7 @@ class HttpRun:
         if self._answering is None:
             return HttpExchange
         records = Records(recording)
-        return partial(AnsweringExchange, answering=self._answering, records=records)
+        return partial(EitherExchange, answering=self._answering, records=records)
 
     async def stop(self, how: Literal["end", "signal", "child"] = "end") -> None:
         """Stop within two seconds: open streams are cut, the capture gets its footer."""
@@ -216,6 +216,8 @@ class HttpRun:
         self._server.close()
         self._tap.now()
         self._tap.stopping = True
+        if self._answering is not None:
+            self._answering.stop()
         for client in [*self._tap.clients]:
             client.shut()
         try:

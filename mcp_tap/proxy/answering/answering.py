@@ -10,7 +10,9 @@ from mcp_tap.answers.book import Answered, Book, Decided, Unmatched
 from mcp_tap.answers.question import Question
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.values import short
+from mcp_tap.proxy.answering.errand import Errand
 from mcp_tap.proxy.answering.request import Reader
+from mcp_tap.proxy.answering.sessions import Sessions
 
 MAX_ROUNDS = 10
 """Rounds the tap answers in one call; the official SDKs have the same limit."""
@@ -46,6 +48,10 @@ class Answering:
         self.longest = longest
         self.person = person
         self.reader = Reader(book.advertised())
+        self.sessions = Sessions(book.advertised())
+        """Of the era to 2025-11-25."""
+        self.errands: set[Errand] = set()
+        """Answers on their way to servers."""
         self.answered = 0
         """Rounds that were answered."""
         self.failed = 0
@@ -60,6 +66,11 @@ class Answering:
     def next_id(self) -> bytes:
         """Give the token of an id that no other request of the run has from the tap."""
         return b'"mcp-tap-%d"' % next(self._ids)
+
+    def stop(self) -> None:
+        """Let no answer be under way any more: the run ends."""
+        for errand in [*self.errands]:
+            errand.drop("shutdown", "the tap stopped")
 
     def passed(self, state: str, call: int, t: float) -> None:
         """Remember whose state a client was given, since it answers that round itself."""

@@ -1,0 +1,377 @@
+"""Asks of the era to 2025-11-25: requests that a server sends on a stream, answered by a POST.
+
+Rules of this file:
+
+- Who answers is decided once for each ask.  The script comes first, whatever the client declared;
+  what nothing in it answers goes to a client that has declared the kind, if `unmatched` says so.
+- What the tap deals with, the client does not see: neither the ask, nor its repetition on a stream
+  that is taken up again, nor the server's word that it is not wanted any more.
+- The stream goes on meanwhile: nothing but the ask waits.
+- Where no answer can be given, the server gets a JSON-RPC error in its place, so that it can go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from mcp_tap.answers.book import Answered, Decided, Given, Unmatched
+from mcp_tap.answers.question import Question, questions
+from mcp_tap.core import spec
+from mcp_tap.core.splice import SpliceError, find
+from mcp_tap.core.text import plural
+from mcp_tap.core.values import id_key, text_of
+from mcp_tap.core.wire import dumps, loads
+from mcp_tap.errors import TapError
+from mcp_tap.net.heads import Head, RawHeaders, RequestLine, replaced
+from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
+from mcp_tap.proxy.answering.chain import steps
+from mcp_tap.proxy.answering.errand import Errand, Outcome
+from mcp_tap.proxy.answering.gate import data_of
+from mcp_tap.proxy.answering.heads import field
+from mcp_tap.proxy.answering.sessions import Called, Session
+from mcp_tap.proxy.answering.verdicts import (
+    HOOK,
+    Ask,
+    Fail,
+    Pass,
+    Round,
+    Send,
+    Told,
+    Verdict,
+    told,
+)
+from mcp_tap.proxy.replies import INTERNAL_ERROR
+
+if TYPE_CHECKING:
+    from mcp_tap.proxy.answering.eras import EitherExchange
+    from mcp_tap.proxy.tape import Tape
+
+PUSHED: Final = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
+NOT_FOUND: Final = -32601
+"""JSON-RPC error of a client that cannot do what it is asked (2025-11-25, client/roots)."""
+NOT_DECLARED: Final = -32602
+"""The same, for an elicitation in a mode that was not declared (2025-11-25, client/elicitation)."""
+_WORDS: Final = (b"elicitation", b"createMessage", b"roots", b"cancelled", b"\\u")
+"""What an event has in it that may be such a request, or take one back."""
+_SESSION: Final = b"mcp-session-id"
+_OWN: Final = frozenset(
+    {
+        b"accept",
+        b"content-encoding",
+        b"content-length",
+        b"content-type",
+        b"expect",
+        b"last-event-id",
+        b"mcp-method",
+        b"mcp-name",
+        b"transfer-encoding",
+    }
+)
+"""Fields of a request that say nothing of the answer sent on its behalf."""
+
+
+class Pushed(Struct, eq=False, kw_only=True):
+    """A request that a server sent."""
+
+    id: bytes
+    """Token of its id."""
+    key: str
+    """The id as text."""
+    mark: Hashable
+    """What tells it from all others of its session."""
+    ask: Question
+    block: bytes
+    seq: int = 0
+    """Record of it."""
+
+
+class Pushes:
+    """What servers ask on the stream of one exchange."""
+
+    def __init__(self, exchange: EitherExchange, session: Session, called: Called | None) -> None:
+        """Begin with a request.
+
+        Args:
+            exchange: whose response is the stream.
+            session: of the client.
+            called: its request; None for a GET.
+        """
+        self.exchange = exchange
+        self.session = session
+        self.called = called
+        self._answering = exchange.answering
+        self._waiting: dict[Hashable, asyncio.Task[None]] = {}
+        """Asks of which a person decides."""
+        self._numbered = False
+        """Events have ids, so that the stream can be taken up again."""
+
+    def takes(self, block: bytes) -> bool:
+        """Look at an event; tell whether it is not for the client."""
+        if not self._numbered:
+            self._numbered = block.find(b"id:", 0, 200) >= 0
+        if any(word in block for word in _WORDS):
+            message = _message(block)
+            if message is None:
+                return False
+            method = message.get("method")
+            if method == spec.NOTE_CANCELLED:
+                return self._withdrawn(message, block)
+            if method in PUSHED and message.get("id") is not None:
+                return self._asked(message, block)
+            if "method" in message:
+                return False
+        if b'"result"' in block or b'"error"' in block:
+            message = _message(block)
+            if message is not None and "method" not in message and "id" in message:
+                self._over(message["id"])
+                if self.called is not None and self.called.request.method == spec.INITIALIZE:
+                    self.exchange.initialized(message)
+        return False
+
+    # asks
+
+    def _asked(self, message: dict[str, Any], block: bytes) -> bool:
+        pushed = self._read(message, block)
+        if pushed is None:
+            return False
+        fate = self.session.asks.get(pushed.mark)
+        if fate is not None:
+            if fate == "taken":
+                self._withhold(pushed)
+                self._say(Told("repeated", "it was answered before", None, pushed.key))
+            return fate == "taken"
+        verdict = self._verdict(pushed.ask)
+        taken = not isinstance(verdict, Pass)
+        self.session.asks.put(pushed.mark, "taken" if taken else "passed", self.exchange.tap.t)
+        if taken:
+            self._withhold(pushed)
+        else:
+            self.exchange.pass_on(block)
+        self._act(pushed, verdict)
+        return True
+
+    def _read(self, message: dict[str, Any], block: bytes) -> Pushed | None:
+        data = data_of(block, MOST_RESPONSE)
+        try:
+            span = find(data, "id")
+        except SpliceError:
+            return None
+        if span is None:
+            return None
+        exchange, key = self.exchange, text_of(message["id"])
+        called = self.called if self.called is not None else self.session.only()
+        number: Hashable = ("session", self.session.key)
+        facts: dict[str, Any] = {}
+        round_ = 1
+        if called is not None:
+            called.rounds += 1
+            number, round_, request = called.number, called.rounds, called.request
+            facts = {"method": request.method, "name": request.name}
+            facts["arguments"] = request.arguments()
+        (ask,) = questions(
+            {key: message},
+            **facts,
+            server=self._answering.label or self.session.server or exchange.server_name,
+            call=number,
+            round=round_,
+            declared=self.session.declared,
+            pushed=True,
+        )
+        digest = blake2b(data, digest_size=16).digest()
+        return Pushed(
+            id=data[span.start : span.end],
+            key=key,
+            mark=(
+                id_key(message["id"]),
+                digest,
+                None if self._has_id() else exchange.tape.exchange,
+            ),
+            ask=ask,
+            block=block,
+        )
+
+    def _has_id(self) -> bool:
+        """Tell whether the session has an id, so that ids of its asks are its own."""
+        key = self.session.key
+        return isinstance(key, tuple) and key[0] == "session"
+
+    def _verdict(self, ask: Question) -> Verdict:
+        most = self._answering.max_rounds
+        if ask.round > most:
+            return Fail("too-many-rounds", f"the server asks again after {plural(most, 'round')}")
+        return self._of(ask, self._answering.book.decide([ask]))
+
+    def _of(self, ask: Question, decided: Decided) -> Verdict:
+        book = self._answering.book
+        if isinstance(decided, Answered):
+            again = book.stop([ask], decided)
+            return Send(decided.answers) if again is None else Fail("asks-again", again)
+        if decided.how == "ask" and self._answering.person is not None:
+            return Ask(decided)
+        if decided.how == "pass" and ask.declared:
+            return Pass(decided.why, decided.misses)
+        if decided.how in ("decline", "cancel"):
+            again = book.stop([ask], Answered(answers=decided.answers))
+            return Send(decided.answers) if again is None else Fail("asks-again", again)
+        return Fail(decided.error.code, decided.why, decided.misses)
+
+    def _act(self, pushed: Pushed, verdict: Verdict) -> None:
+        for facts in told(Round(asked=_NO_RESULT, asks=[pushed.ask], verdict=verdict)):
+            self._say(facts)
+        if isinstance(verdict, Send):
+            self._answering.answered += 1
+            given = verdict.answers[pushed.key]
+            self._send(pushed, b"result", dumps(given.answer), given)
+        elif isinstance(verdict, Fail):
+            self._answering.failed += 1
+            self.exchange.tap.say_once(verdict.code, verdict.why)
+            self._send(pushed, b"error", dumps(self._error(pushed.ask, verdict)))
+        elif isinstance(verdict, Ask):
+            work = self._ask(pushed, verdict.unmatched)
+            self._waiting[id_key(loads(pushed.id))] = self.exchange.tap.spawn(work)
+
+    def _error(self, ask: Question, verdict: Fail) -> dict[str, Any]:
+        code, able = INTERNAL_ERROR, self.session.declared | self.session.advertised
+        if ask.ask not in able:
+            code = NOT_FOUND if ask.mode is None else NOT_DECLARED
+        data = {"sender": "mcp-tap", "error": verdict.code}
+        return {"code": code, "message": f"mcp-tap: {verdict.why}", "data": data}
+
+    async def _ask(self, pushed: Pushed, unmatched: Unmatched) -> None:
+        person, longest = self._answering.person, self._answering.longest
+        assert person is not None
+        verdict: Verdict
+        try:
+            async with asyncio.timeout(longest):
+                verdict = self._of(pushed.ask, await person([pushed.ask], unmatched))
+        except TimeoutError:
+            verdict = Fail("answers-timeout", f"nobody answered within {longest:g} s")
+        except TapError as error:
+            verdict = Fail(error.code, str(error), unmatched.misses)
+        if isinstance(verdict, Ask):
+            verdict = Fail(unmatched.error.code, unmatched.why, unmatched.misses)
+        self._waiting.pop(id_key(loads(pushed.id)), None)
+        self.exchange.tap.now()
+        if isinstance(verdict, Pass):
+            self.session.asks.put(pushed.mark, "passed", self.exchange.tap.t)
+            self.exchange.pass_late(pushed)
+        self._act(pushed, verdict)
+
+    def _withdrawn(self, message: dict[str, Any], block: bytes) -> bool:
+        """Tell whether a server takes back what the client has not seen."""
+        params = message.get("params")
+        number = params.get("requestId") if type(params) is dict else None
+        if number is None:
+            return False
+        work = self._waiting.pop(id_key(number), None)
+        if work is None:
+            return False
+        work.cancel()
+        self.exchange.withhold(block)
+        self._say(Told("withdrawn", "the server does not want it any more", None, text_of(number)))
+        return True
+
+    # what goes out
+
+    def _withhold(self, pushed: Pushed) -> None:
+        exchange = self.exchange
+        exchange.withhold(pushed.block)
+        exchange.tap.report(_note, pushed, exchange.tape)
+
+    def _say(self, facts: Told) -> None:
+        tap = self.exchange.tap
+        tap.report(tap.recording.decision, self.exchange.tape, tap.t, HOOK, *facts)
+
+    def _send(
+        self, pushed: Pushed, member: bytes, token: bytes, given: Given | None = None
+    ) -> None:
+        exchange = self.exchange
+        body = b'{"jsonrpc":"2.0","id":%b,"%b":%b}' % (pushed.id, member, token)
+        secrets = tuple(("result", *steps(at)) for at in given.secrets) if given else ()
+        head = answer_head(exchange, len(body))
+        errands = self._answering.errands
+
+        def done(outcome: Outcome) -> None:
+            errands.discard(errand)
+            if not outcome.taken:
+                self._not_taken(pushed, outcome)
+
+        errand = Errand(
+            exchange.tap, exchange.records, exchange.client.peer, head, body, done, secrets
+        )
+        errands.add(errand)
+
+    def _not_taken(self, pushed: Pushed, outcome: Outcome) -> None:
+        """End a call whose server did not get its answer: it would wait for it."""
+        why = f"the server did not get the answer to {pushed.key}: {outcome.why}"
+        if not outcome.sent:
+            self.session.asks.pop(pushed.mark)
+        exchange = self.exchange
+        self._say(Told("not-taken", why, None, pushed.key))
+        exchange.tap.say_once("answer-not-taken", why)
+        self._answering.failed += 1
+        if self.called is not None and not exchange.done:
+            exchange.lost(502, "answer-not-taken", why)
+            exchange.write_out()
+
+    # ends
+
+    def close(self) -> None:
+        """Take note that the exchange ended.
+
+        What was decided is delivered all the same: leaving is no cancellation in this era, and a
+        stream whose events have ids can be taken up again.
+        """
+        for work in [*self._waiting.values()]:
+            if work is not asyncio.current_task():
+                work.cancel()
+        if self.called is not None and not self._numbered:
+            self._over(loads(self.called.request.id))
+
+    def _over(self, request_id: Any) -> None:
+        called = self.session.end(request_id)
+        if called is not None:
+            self._answering.book.forget(called.number)
+
+
+def answer_head(exchange: EitherExchange, length: int) -> Head[RequestLine]:
+    """Make the head of a POST that answers for a client, with the fields of its own request."""
+    head = exchange.tape.head
+    fields: RawHeaders = [f for f in head.headers if f[0].lower() not in _OWN]
+    own = [
+        (b"Accept", b"application/json, text/event-stream"),
+        (b"Content-Type", b"application/json"),
+        (b"Content-Length", b"%d" % length),
+    ]
+    session = exchange.new_session
+    if session is not None and field(head, _SESSION) is None:
+        own.append((b"Mcp-Session-Id", session))
+    line = RequestLine(b"POST", head.line.target, "1.1")
+    tap = exchange.tap
+    return tap.upstream_head(tap.heads.read(line, replaced(fields, own)))
+
+
+def may_push(body: bytes) -> bool:
+    """Tell whether bytes may hold such a request, or what has to do with one."""
+    return any(word in body for word in _WORDS)
+
+
+def _message(block: bytes) -> dict[str, Any] | None:
+    try:
+        value = loads(data_of(block, MOST_RESPONSE))
+    except ValueError:
+        return None
+    return value if type(value) is dict else None
+
+
+def _note(pushed: Pushed, tape: Tape) -> None:
+    """Report: keep the number of the record that was just made."""
+    pushed.seq = tape.heard
+
+
+_NO_RESULT: Final = Asked(requests={}, state=None, server=None)
