@@ -28,8 +28,8 @@ from mcp_tap.core.model import AskKind
 from mcp_tap.core.text import brief
 from mcp_tap.errors import ScriptError, UsageError
 
-_TOP: Final = ("version", "unmatched", "advertise", "answer")
-_ENTRY: Final = (
+TOP: Final = ("version", "unmatched", "advertise", "answer")
+ENTRY: Final = (
     "name", "match", *STEP, "each_round", "after_last", "times", "check",
 )  # fmt: skip
 
@@ -89,7 +89,7 @@ class Reader(Steps):
         except RecursionError:
             self.wrong("script-unreadable", f"{self.name} is nested too deep")
             return None, self.problems
-        self.known(table, _TOP, self.name)
+        self.known(table, TOP, self.name)
         version = table.get("version", VERSION)
         if version != VERSION or isinstance(version, bool):
             self.wrong(
@@ -143,7 +143,7 @@ class Reader(Steps):
         here = f"{self.name}, answer {number}"
         if "name" in table:
             here += f" {brief(name, 80)}"
-        self.known(table, _ENTRY, here)
+        self.known(table, ENTRY, here)
         match, conditions = self._match(table, here)
         steps = self.steps(table, here)
         after_last = self.one_of(table, "after_last", AFTER, here)

@@ -1,4 +1,4 @@
-"""`mcp-tap answers`: draft a script from a capture, dry-run one on it, or look one through."""
+"""`mcp-tap answers`: draft a script from a capture, try one on it, or look one through."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Exit codes:
   0  drafted; every ask is answered; nothing to say against the script
   1  test: an ask has no answer; lint: something can never be as written
   2  wrong usage, or a script or capture that cannot be read
-  4  cannot say: no asks to look at, or a capture that is torn or lacks records
+  4  cannot say: nothing is asked, or a capture is torn or lacks records
 
 \b
 Examples:
@@ -54,16 +54,18 @@ Examples:
     help="test, lint: for people or for programs.",
 )
 def command(verb: str, arguments: tuple[str, ...], call: int | None, form: str) -> int:
-    """Draft, dry-run or look through scripts that answer what servers ask.
+    """Draft, try out or look through scripts that answer what servers ask.
 
-    new [CAPTURE] writes a script that says what the client in the capture said; with --call only
-    the entries, to be added to one.  test SCRIPT... [CAPTURE] tells for each ask of the capture
-    which entry wins, and the first condition that each other one failed.  lint SCRIPT... finds
-    mistakes without a capture.
+    \b
+    new [CAPTURE]             write one that says what the capture's client said;
+                              with --call only entries, to be added to one
+    test SCRIPT... [CAPTURE]  tell for each ask which entry wins, and the first
+                              condition that each other one failed
+    lint SCRIPT...            find mistakes without a capture
 
     CAPTURE is a path, a run id, - for standard input, or absent for the newest.
     docs/answers.md describes scripts.
-    """
+    """  # noqa: D301 - click wants the character itself
     if verb == "new":
         return _new(arguments, call)
     json = form == "json" or output().json

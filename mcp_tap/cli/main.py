@@ -22,7 +22,7 @@ COMMANDS = {
     "watch": "Live console on the newest run, or on a growing file.",
     "show": "Print the calls of a capture.",
     "check": "Judge captures by the rules; for CI, too.",
-    "answers": "Draft, dry-run or check a script that answers for the client.",
+    "answers": "Draft, try out or check a script that answers for clients.",
     "rules": "List the rules, or print the page of one.",
     "list": "List captures.",
     "prune": "Delete old captures.",
