@@ -245,7 +245,10 @@ class Judge:
         if live is None:
             return _NOTHING
         flow: Flow = live.flow or self._flow(live)
-        if record.sender == "tap" or not (flow.is_endpoint or _speaks(value)):
+        if record.replaces is not None or (record.sender == "tap" and record.leg != "upstream"):
+            flow.went_instead(record, value)
+            return _NOTHING
+        if not (flow.is_endpoint or _speaks(value)):
             return _NOTHING
         if record.truncated or is_outline(record):
             self._run.whole = self._run.whole and self._http
@@ -254,7 +257,7 @@ class Judge:
         flow.call = track.call if track is not None else None
         flow.round = live.round
         message = Message(record, value, flow)
-        if record.sender == "client":
+        if record.sender != "server":
             self._sent(live, flow, message)
         elif record.sse is not None or message.request is None or message.method == spec.INITIALIZE:
             self._received(live, flow, message)

@@ -13,7 +13,7 @@ from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.finding import Blame, Finding
 from mcp_tap.core.spec import NAME_PARAM
 from mcp_tap.rules import catalogue
-from mcp_tap.rules.base import Hit, Hits, Rule
+from mcp_tap.rules.base import Hit, Hits, Parties, Rule
 from mcp_tap.rules.precedence import beaten
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Engine:
             name=rule.name,
             severity=hit.severity or rule.severity,
             level=rule.level,
-            blame=hit.blame or _blame(rule, about),
+            blame=_blame(rule, hit, about, flow),
             message=hit.message[:LONGEST_MESSAGE],
             seq=about.seq if about is not None else (exchange.request_seq or 0),
             t=about.t if about is not None else exchange.t,
@@ -276,10 +276,19 @@ def _spot(hit: Hit) -> str:
     return last.replace("~1", "/").replace("~0", "~")
 
 
-def _blame(rule: Rule, about: Message | None) -> Blame:
-    if rule.blames != "sender":
-        return rule.blames
-    return about.sender if about is not None else "unknown"
+def _blame(rule: Rule, hit: Hit, about: Message | None, flow: Flow) -> Blame:
+    """Name whose fault it is: what the tap wrote for a client is its own, unless it copied it."""
+    party: Parties | Blame = hit.blame or rule.blames
+    if party == "sender":
+        party = about.sender if about is not None else "unknown"
+    if party in ("client", "tap"):
+        said = about if about is not None and about.sender != "server" else flow.sent
+        if said is None or said.sender != "tap":
+            return party
+        first = said.flow.retry.first if said.flow.retry is not None else None
+        copied = first is not None and first.fired is not None and rule.id in first.fired
+        return "client" if copied else "tap"
+    return party
 
 
 def _method(about: Message | None, flow: Flow) -> str | None:

@@ -122,7 +122,7 @@ def removed_http_feature(m: Message | Flow) -> Hits:
         return _of_reply(m)
     if type(m) is not Message:
         return None
-    if m.sender != "client":
+    if m.sender == "server":
         return _of_events(m.flow) if m.flow.event_fields else None
     fields = m.flow.fields
     if HEADER_SESSION not in fields and HEADER_LAST_EVENT not in fields:

@@ -187,7 +187,7 @@ def malformed_implementation_info(m: Message) -> Hits:
     are strings; peers that read it into a type refuse the whole message otherwise.  What else is in
     it does not matter here, and leaving it out is another rule's business.
     """
-    client = m.sender == "client"
+    client = m.sender != "server"
     key = META_CLIENT if client else META_SERVER
     info = m.meta.get(key)
     if type(info) is dict:

@@ -149,7 +149,7 @@ def _no_object(m: Message) -> Hit | None:
 def _is_meant(m: Message, value: dict[str, Any]) -> bool:
     """Tell a message from other JSON that came with an error status."""
     status = m.flow.status
-    if m.sender == "client" or status is None or status < 400 or "jsonrpc" in value:
+    if m.sender != "server" or status is None or status < 400 or "jsonrpc" in value:
         return True
     return "id" in value and ("result" in value or type(value.get("error")) is dict)
 

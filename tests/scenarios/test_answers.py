@@ -46,6 +46,7 @@ async def test_a_client_that_declares_nothing_completes_two_rounds(tmp_path):
         assert [a.answered_by for r in found.rounds for a in r.asks] == ["tap", "tap"]
         assert [a.entry for r in found.rounds for a in r.asks] == ["the day", "the seat"]
         assert [r.link for r in found.rounds] == ["none", "state", "state"]
+        assert [(f.rule, f.severity) for f in rig.view.findings if f.severity != "note"] == []
 
 
 async def test_the_capture_holds_what_each_side_sent_and_got(tmp_path):
@@ -235,3 +236,28 @@ async def test_calls_on_one_connection_are_answered_in_order(tmp_path):
         await wire.send(call(number=1), call(number=2), call(number=3))
         got = [(await wire.message()).json["id"] for _ in range(3)]
         assert got == [1, 2, 3]
+
+
+async def test_rules_judge_what_the_tap_wrote_and_blame_it(tmp_path):
+    script = """
+version = 1
+[[answer]]
+match = { key = "day" }
+content = { day = 5 }
+check = false
+"""
+    async with tapped(Server(day, done), tmp_path, answering=answering(script)) as rig:
+        await rig.ask(call())
+        await rig.stop()
+        errors = [f for f in rig.view.findings if f.severity == "error"]
+        assert {f.blame for f in errors} == {"tap"}
+        assert {f.exchange for f in errors} == {2}
+
+
+async def test_the_client_is_blamed_for_what_the_tap_had_to_copy(tmp_path):
+    body = request().replace(b'"jsonrpc" : "2.0", ', b"")
+    async with tapped(Server(day, done), tmp_path, answering=answering()) as rig:
+        await rig.ask(call(body))
+        await rig.stop()
+        faults = {(f.blame, f.exchange) for f in rig.view.findings if f.rule.startswith("RPC")}
+        assert faults == {("client", 1), ("client", 2)}

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.seen import Seen
     from mcp_tap.core.facts.steady import Known, Reply
     from mcp_tap.core.model import Call, Exchange, Round
-    from mcp_tap.core.records import Closed, Headers, HttpRequest, HttpResponse
+    from mcp_tap.core.records import Body, Closed, Headers, HttpRequest, HttpResponse
+    from mcp_tap.core.records import Message as MessageRecord
 
 Band: TypeAlias = Literal["2026-07-28", "2025-11-25", "2025-06-18", "other", "ambiguous"]
 """The revisions rules are written for.  `2026-07-28` stands for all from then on, `other` for what
@@ -78,6 +79,8 @@ class Flow(Struct, eq=False):
     """The first response to the request."""
     retry: Retry | None = None
     """The client's message as the answer to a round, where it is linked to one."""
+    upstream_meta: dict[str, Any] | None = None
+    """`_meta` of its request as it went upstream, where the tap changed that."""
     closed: Closed | None = None
     """How it ended, once it has; None on stdio."""
     known: Known | None = None
@@ -122,14 +125,26 @@ class Flow(Struct, eq=False):
     def capabilities(self) -> dict[str, Any] | None:
         """What its client can do: declared in its request, or by `initialize` in older sessions.
 
-        None where nothing (usable) was declared.
+        As the server was told: the tap may have declared more.  None where nothing (usable) was
+        declared.
         """
         if self.band != MODERN:
             return self.seen.session.capabilities
-        if self.request is None:
-            return None
-        found = self.request.meta.get(CLIENT_CAPABILITIES)
+        meta = self.upstream_meta
+        if meta is None:
+            if self.request is None:
+                return None
+            meta = self.request.meta
+        found = meta.get(CLIENT_CAPABILITIES)
         return found if type(found) is dict else None
+
+    def went_instead(self, record: MessageRecord | Body, value: Any) -> None:
+        """Take note of a request that went upstream in the place of the client's own."""
+        if record.leg == "upstream":
+            params = value.get("params") if type(value) is dict else None
+            meta = params.get("_meta") if type(params) is dict else None
+            if type(meta) is dict:
+                self.upstream_meta = meta
 
     @property
     def fields(self) -> dict[str, list[str]]:

@@ -69,6 +69,7 @@ class Message:
         self.seq: int = record.seq
         self.t: float = record.t
         self.sender = record.sender
+        """`tap`, where the tap wrote what a client would have written."""
         self.value: Any = value
         self.flow = flow
         self.fired: set[str] | None = None
@@ -87,7 +88,7 @@ class Message:
         self.request: Message | None = None
         """Of what a server sends: the request it answers, or whose stream carries it."""
         self.event: Event = "malformed"
-        client = record.sender == "client"
+        client = record.sender != "server"
         if not client:
             self.request = flow.request
         if type(value) is not dict:
