@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from mcp_tap.core.wire import dumps
+
+SHORT: Final = 64
+"""Characters up to which a text is its own dictionary key."""
 
 
 def same_json(one: Any, other: Any) -> bool:
@@ -62,7 +65,7 @@ def id_key(value: Any) -> tuple[bool, str]:
 
 
 def short(text: str) -> str | bytes:
-    """Make a dictionary key of a text of any length; up to 64 characters stand for themselves."""
-    if len(text) <= 64:
+    """Make a dictionary key of a text of any length; up to `SHORT` it stands for itself."""
+    if len(text) <= SHORT:
         return text
     return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()

@@ -128,29 +128,31 @@ class Judge:
         return _NOTHING
 
     def _flow(self, live: Live) -> Flow:
-        """Begin an exchange, or one whose beginning was lost."""
-        flow: Flow | None = live.flow
-        if flow is None:
-            key = _PROCESS if not self._http else _key(live)
-            seen = self._run.client(key, live.exchange.t)
-            if self._http and live.exchange.method == spec.INITIALIZE and seen.session.begun:
-                # Another session of the same client: what was settled in the first is not its own.
-                self._run.clients.pop(key)
-                seen = self._run.client(key, live.exchange.t)
-            path = live.exchange.path
-            if path != self._endpoint:
-                path = path.partition("?")[0]
-            live.flow = flow = Flow(
-                live.exchange,
-                seen,
-                http=self._http,
-                upstream=self._upstream,
-                credential=live.credential,
-                principal=live.principal,
-                # Without its head, which may be lost, a path is not known.
-                is_endpoint=not path or self._endpoint in (None, path),
-                head=live.head,
-            )
+        """Give what is known of an exchange; begins it, also where its own beginning was lost."""
+        if live.flow is not None:
+            found: Flow = live.flow
+            return found
+        exchange = live.exchange
+        key = _key(live) if self._http else _PROCESS
+        seen = self._run.clients.get(key) or self._run.client(key, exchange.t)
+        if exchange.method == spec.INITIALIZE and self._http and seen.session.begun:
+            # Another session of the same client: what was settled in the first is not its own.
+            self._run.clients.pop(key)
+            seen = self._run.client(key, exchange.t)
+        path = exchange.path
+        if path != self._endpoint:
+            path = path.partition("?")[0]
+        live.flow = flow = Flow(
+            exchange,
+            seen,
+            http=self._http,
+            upstream=self._upstream,
+            credential=live.credential,
+            principal=live.principal,
+            # Without its head, which may be lost, a path is not known.
+            is_endpoint=not path or self._endpoint in (None, path),
+            head=live.head,
+        )
         return flow
 
     def _request(self, live: Live | None, record: HttpRequest, _: Any) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.facts.progress import token_key
 from mcp_tap.core.spec import LISTEN, META_SUBSCRIPTION
@@ -102,7 +103,7 @@ def _whose(m: Message, request: Message | None, token: object) -> str | None:
         own = request.meta.get("progressToken", _NONE)
         if own is _NONE:
             return "which the request of this stream did not give"
-        if same_json(own, token):
+        if (type(own) is str and own == token) or same_json(own, token):
             return None
         return f"but the request of this stream gave {brief(own, 30)}"
     if not m.flow.seen.run.whole:
@@ -133,9 +134,11 @@ def progress_not_increasing(m: Message) -> Hits:
     Values are compared within one exchange, for one token.  A later request with the same token,
     or the next round of the same call, starts anew.
     """
+    if "progress" not in m.flow.memo or m.flow.response is not None:
+        return None
     token = token_key(m.params.get("progressToken"))
     value = m.params.get("progress")
-    if token is None or type(value) not in {int, float} or m.flow.response is not None:
+    if token is None or type(value) not in {int, float}:
         return None
     last = m.flow.seen.progress.last(m, token)
     if last is None or value > last:  # type: ignore[operator]
@@ -164,18 +167,14 @@ def progress_after_completion(m: Message) -> Hits:
     On the stream that carried the response this is HTTP-006, which alone is reported then.  Streams
     of one session can overtake each other, so half a second between them is allowed.
     """
-    token = token_key(m.params.get("progressToken"))
-    if token is None:
+    flow = m.flow
+    if flow.http and (flow.band == MODERN or flow.response is not None):
         return None
-    answered = m.flow.seen.progress.answered(token)
+    token = token_key(m.params.get("progressToken"))
+    answered = flow.seen.progress.answered(token) if token is not None else None
     if answered is None:
         return None
-    if m.flow.http and (
-        m.flow.modern
-        or m.flow.response is not None
-        or answered.end is None
-        or m.t - answered.end < RACE
-    ):
+    if flow.http and (answered.end is None or m.t - answered.end < RACE):
         return None
     return Hit(
         f"server reports progress for the token {brief(m.params['progressToken'], 30)} after it "

@@ -78,7 +78,7 @@ def response_does_not_match_request(m: Message) -> Hits:
 def _paired(m: Message, request: Message) -> Hit | None:
     flow = m.flow
     if same_json(m.id, request.id):
-        if "answered" not in flow.memo:
+        if not flow.answered:
             return None
         words = f"server answered request {brief(m.id, 30)} a second time"
         return Hit(words, "/id")

@@ -176,7 +176,11 @@ def _kinds_of(schema: Any) -> frozenset[type]:
     """Give the types for which nothing else is asked of a value; none where more is."""
     if schema is True or schema == {}:
         return _ALL
-    kind = schema.get("type") if type(schema) is dict and len(schema) == 1 else None
+    if type(schema) is not dict or len(schema) != 1:
+        return _NO_TYPES
+    if "anyOf" in schema:
+        return _NO_TYPES.union(*map(_kinds_of, schema["anyOf"]))
+    kind = schema.get("type")
     return _PLAIN.get(kind, _NO_TYPES) if type(kind) is str else _NO_TYPES
 
 

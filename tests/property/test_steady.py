@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from random import Random
 
 import pytest
@@ -9,20 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_tap.core.finding import Finding
+from mcp_tap.core.wire import UNPARSED
 from mcp_tap.pipeline.judge import Judge
 from mcp_tap.pipeline.sparing import Sparing
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.testing import records_of
+from tests.garbage import Traffic
 from tests.repeats import examples, lines, repeats
 
 CASES = examples()
 
 
 def found(case, *, steady: bool) -> list[Finding]:
+    return judged(records_of(case), steady=steady)
+
+
+def judged(pairs, *, steady: bool) -> list[Finding]:
     pipeline = Pipeline()
     pipeline._judge = Judge(steady=steady)
     changes = []
-    for record, value in records_of(case):
+    for record, value in pairs:
         changes += pipeline.feed(record, value)
     changes += pipeline.finish()
     return [change for change in changes if isinstance(change, Finding)]
@@ -41,6 +48,14 @@ def case_of(seed: int, transport: str, count: int = 40):
 def test_what_repeats_is_judged_as_if_each_message_were_looked_at_in_full(seed, transport):
     case = case_of(seed, transport)
     assert found(case, steady=True) == found(case, steady=False)
+
+
+@given(seed=st.integers(0, 2**32), transport=st.sampled_from(["http", "stdio"]))
+@settings(max_examples=25, deadline=None)
+def test_garbage_is_judged_as_if_each_message_were_looked_at_in_full(seed, transport):
+    records = list(islice(Traffic(seed, transport=transport), 300))
+    pairs = [(record, UNPARSED) for record in records]
+    assert judged(pairs, steady=True) == judged(pairs, steady=False)
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])

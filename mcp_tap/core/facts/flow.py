@@ -87,6 +87,8 @@ class Flow(Struct, eq=False):
     """What its request is equal to, as far as steady rules look at it."""
     reply_known: Reply | None = None
     """The same of the head of the response."""
+    answered: bool = False
+    """A response with the id of its request has come."""
     settled: bool = False
     """Its response is equal to one in which steady rules found nothing."""
     event_fields: bool = False

@@ -76,53 +76,56 @@ class Pending(Topic):
 
     def note(self, message: Message) -> None:
         """Take note of a request, its response, or its cancellation."""
-        flow = message.flow
-        event = message.event
+        flow, event, number = message.flow, message.event, message.id
         if event == "request":
-            self._request(message, flow)
-        elif event == "notification":
+            self._request(flow, number)
+            return
+        if event == "notification":
             self._end(flow, message.params.get("requestId"), "cancelled", message.t)
-        else:
-            request, number = flow.request, message.id
-            if request is not None and _same(request.id, number):
-                flow.memo["answered"] = True
-            self._end(flow, number, "answered", message.t)
-            if message.method == INITIALIZE and message.result is not None:
-                self.batches = message.result.get("protocolVersion") == BATCHING
+            return
+        request = flow.request
+        if request is not None:
+            asked = request.id
+            same_kind = type(asked) is type(number) is not dict
+            if asked == number if same_kind else same_json(asked, number):
+                flow.answered = True
+        self._end(flow, number, "answered", message.t)
+        if message.method == INITIALIZE and message.result is not None:
+            self.batches = message.result.get("protocolVersion") == BATCHING
 
     def closed(self, flow: Flow) -> None:
         """Forget a request whose stream is over, whatever ended it."""
-        if "answered" in flow.memo:
+        if flow.answered or flow.request is None:
             return
-        key = _key(flow, flow.request.id) if flow.request is not None else None
+        key = _key(flow, flow.request.id)
         if key is not None:
             self._open.pop(key, None)
 
-    def _request(self, message: Message, flow: Flow) -> None:
+    def _request(self, flow: Flow, number: Any) -> None:
         self.started = True
         if flow.band != MODERN:
             self.legacy = True
-        key = _key(flow, message.id)
-        if key is None:
+        kind = type(number)
+        if kind is not int and kind is not str and kind is not float:
             return
-        number, lowest = key[1], self._lowest
-        if not isinstance(number, str) and (lowest is None or number < lowest):
+        lowest = self._lowest
+        if kind is not str and (lowest is None or number < lowest):
             self._lowest = number
-        known = self._open
+        known, key = self._open, (flow.credential, number)
         known[key] = known.pop(key, 0) + 1
         if len(known) > MOST_OPEN:
             del known[next(iter(known))]
             self._forgot = True
 
-    def _end(self, flow: Flow, request_id: Any, state: State, t: float) -> None:
-        key = _key(flow, request_id)
-        if key is None:
+    def _end(self, flow: Flow, number: Any, state: State, t: float) -> None:
+        kind = type(number)
+        if kind is not int and kind is not str and kind is not float:
             return
+        key = flow.credential, number
         waiting = self._open.pop(key, None)
         if waiting is not None and waiting > 1 and state == "answered":
             self._open[key] = waiting - 1
-            return
-        if not flow.http and (waiting is not None or self._over.get(key) is not None):
+        elif not flow.http and (waiting is not None or self._over.get(key) is not None):
             self._over.put(key, state, t)
 
 
@@ -131,7 +134,3 @@ def _key(flow: Flow, request_id: Any) -> Key | None:
     if kind is int or kind is str or kind is float:
         return flow.credential, request_id
     return None
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one == other if type(one) is type(other) is not dict else same_json(one, other)

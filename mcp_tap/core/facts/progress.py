@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.spec import NOTE_PROGRESS
-from mcp_tap.core.values import short
+from mcp_tap.core.values import SHORT, short
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
@@ -25,7 +25,7 @@ Token: TypeAlias = str | bytes | int
 def token_key(value: Any) -> Token | None:
     """Make a key of a progress token; None for what can be none."""
     if type(value) is str:
-        return short(value)
+        return value if len(value) <= SHORT else short(value)
     if type(value) is int:
         return value
     if type(value) is float and value.is_integer():
@@ -65,10 +65,8 @@ class Progress(Topic):
         self._users.put(token, users[-MOST_USERS:], message.t)
 
     def _reported(self, message: Message) -> None:
-        token, value = (
-            token_key(message.params.get("progressToken")),
-            message.params.get("progress"),
-        )
+        params = message.params
+        token, value = token_key(params.get("progressToken")), params.get("progress")
         if token is None or type(value) not in {int, float}:
             return
         values = message.flow.memo.setdefault("progress", {})

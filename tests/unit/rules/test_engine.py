@@ -9,7 +9,7 @@ from mcp_tap.core.model import Exchange
 from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.core.wire import carrier
 from mcp_tap.rules.base import ALL, Hit, Hits, Rule
-from mcp_tap.rules.engine import MOST_HITS, Engine
+from mcp_tap.rules.engine import MOST_HITS, Engine, silent
 
 MODERN = "2026-07-28"
 
@@ -156,3 +156,50 @@ def test_a_hit_about_another_message_stands_at_that_message():
     other = message(b'{"jsonrpc":"2.0","id":1,"method":"x"}', of, seq=3)
     (found,), *_ = judged([a_rule("A-001", says("x", about=other))], of)
     assert (found.seq, found.method) == (3, "x")
+
+
+def test_steady_rules_are_not_asked_about_what_is_known():
+    asked: list[str] = []
+    rules = [
+        a_rule("A-001", lambda _: asked.append("a"), steady=("request",)),
+        a_rule("A-002", lambda _: asked.append("b"), steady=("request tools/call",)),
+        a_rule("A-003", lambda _: asked.append("c")),
+        a_rule("A-004", lambda _: asked.append("d"), on=("request tools/call",)),
+        a_rule("A-005", lambda _: asked.append("e"), flat=("request",), last_resort=True),
+    ]
+    engine, of = Engine(rules), flow()
+    about = message(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', of)
+    engine.judge(of, about, [("request", "tools/call", about)], known=True)
+    assert sorted(asked) == ["c", "d", "e"]
+    asked.clear()
+    assert silent(engine.judges(of, "request", "tools/call"), about)
+    assert sorted(asked) == ["c", "d", "e"]
+    asked.clear()
+    engine.judge(of, about, [("request", "tools/list", about)], known=True)
+    assert sorted(asked) == ["b", "c", "e"]
+    asked.clear()
+    assert silent(engine.judges(of, "request", "tools/call", flat=True), about)
+    assert sorted(asked) == ["c", "d"]
+
+
+def test_rules_with_something_to_say_or_that_fail_are_not_silent():
+    of = flow()
+    about = message(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', of)
+    assert not silent((says("x"),), about)
+    assert not silent((lambda m: m.nothing,), about)
+    assert silent((lambda _: None,), about)
+
+
+def test_a_finding_that_may_come_again_is_told_from_one_said_once():
+    _, _, engine = judged([a_rule("A-001", says("x"))])
+    assert engine.restless
+    _, _, engine = judged([a_rule("A-001", says("x", once="client"), severity="note")])
+    assert not engine.restless
+    _, _, engine = judged([a_rule("A-001", lambda _: None)])
+    assert not engine.restless
+
+
+def test_an_event_is_spared_where_all_its_rules_are_steady():
+    rules = [a_rule("A-001", says("x"), on=("head", "closed"), steady=("head",))]
+    assert Engine(rules).spares("head")
+    assert not Engine(rules).spares("closed")

@@ -3,12 +3,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from mcp_tap.rules.wire_schemas import methods, shape_of
+from tests.garbage import corpus, spoilt
 
 ROOT = Path(__file__).parents[3]
+MESSAGES = [entry for entry in corpus() if isinstance(entry[2], dict)]
 
 
 def test_every_shape_can_be_compiled():
@@ -53,3 +56,20 @@ def test_the_data_are_what_the_generator_makes(tmp_path):
     subprocess.run([sys.executable, "-c", program, made], cwd=ROOT, check=True, timeout=60)
     kept = ROOT / "mcp_tap" / "rules" / "data" / "schemas.json"
     assert made.read_text() == kept.read_text(), "run `make schemas`"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_passes_as_ordinary_is_valid(seed):
+    random = Random(seed)
+    shapes = [shape_of("2026-07-28", "result", "tools/call")]
+    shapes += [shape_of("2026-07-28", "request", m) for m in ("tools/call", "completion/complete")]
+    shapes.append(shape_of("2026-07-28", "server_notification", "notifications/progress"))
+    for _, _, body in random.sample(MESSAGES, 60):
+        value = spoilt(random, body.get("params", body.get("result")))
+        for shape in shapes if type(value) is dict else ():
+            assert not shape._is_ordinary(value) or shape._validator.is_valid(value), value
+
+
+def test_calls_are_ordinary_whatever_their_arguments_are():
+    shape = shape_of("2026-07-28", "request", "tools/call")
+    assert all(shape._kinds.values()), "else RPC-012 is not steady for them"

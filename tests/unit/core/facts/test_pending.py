@@ -37,7 +37,7 @@ def test_a_request_is_open_until_it_is_answered():
     assert not pending.is_open(flow(credential="x"), 1)
     pending.note(response(1, here))
     assert not pending.is_open(here, 1)
-    assert here.memo["answered"]
+    assert here.answered
 
 
 def test_a_request_is_open_until_its_exchange_is_over():
