@@ -237,6 +237,7 @@ class Book:
 
     def _no_answer(self, ask: Question) -> ScriptError:
         names = ", ".join(script.name for script in self.scripts)
+        nothing = f"nothing in {names}" if names else "no script"
         told = [
             f"{brief(entry.name)} {why}"
             for place, entry in enumerate(self.entries)
@@ -246,9 +247,9 @@ class Book:
         why = "; ".join(told[:_TOLD]) + (f"; and {more} more" if more > 0 else "")
         return ScriptError(
             "no-answer",
-            f"nothing in {names} answers ask {brief(ask.key)} of {ask.place}",
+            f"{nothing} answers ask {brief(ask.key)} of {ask.place}",
             where=_described(ask),
-            why=why or "it has no answers",
+            why=why or ("it has no answers" if names else "none was given"),
             help="mcp-tap answers new CAPTURE --call N >> answers.toml",
         )
 

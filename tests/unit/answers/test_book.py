@@ -340,3 +340,21 @@ def test_entries_that_never_matched_are_named():
 def test_variables_that_are_missing_are_named_with_their_entries():
     text = '[[answer]]\ncontent = { a = { env = "A" }, b = { env = "B" } }'
     assert [(e.number, name) for e, name in book(text, {"A": "x"}).missing()] == [(1, "B")]
+
+
+def test_a_person_is_asked_only_what_no_entry_answers():
+    of_both = Book([script(OTP)], env={}, unmatched="ask")
+    found = of_both.decide([form("otp", code=None), form("window")])
+    assert isinstance(found, Unmatched)
+    assert (found.how, [m.key for m in found.misses]) == ("ask", ["window"])
+    assert found.answers["otp"].answer["content"] == {"code": "000000"}
+    again = of_both.decide([form("otp", code=None)])
+    assert content(again) == {"code": "123456"}, "the person's round counted"
+    assert of_both.kinds() == {"form", "url", "sampling", "roots"}
+
+
+def test_without_a_script_that_is_said():
+    found = Book([], env={}, unmatched="fail").decide([form("who")])
+    assert isinstance(found, Unmatched)
+    assert found.error.what.startswith('no script answers ask "who"')
+    assert found.error.why == "none was given"
