@@ -35,7 +35,7 @@ _STRONG: Final = r"[!?;\r\n()\[\]{}]"
 _STOP: Final = r"\u3002|\.(?=\s|$)"
 _AROUND: Final = 80
 """Characters before a term in which what is said of it stands."""
-_JOINED: Final = 8
+_JOINED: Final = 5
 """Pieces between commas, on each side, that belong to one clause."""
 _PIECE: Final = 400
 """Characters of a piece that are looked at."""
@@ -222,24 +222,47 @@ def _clause(text: str, word: Found, breaks: Sequence[tuple[int, int, bool]]) -> 
     later = [place for place in breaks if place[0] >= word.end][:_JOINED]
     start, end = 0, len(text)
     piece_end = later[0][0] if later else end
+    listed = bool(earlier) and _is_listed(text[earlier[-1][1] : word.start])
     for index in range(len(earlier) - 1, -1, -1):
         start = earlier[index][1]
-        if earlier[index][2] or _has_own(text[start:piece_end]):
+        if earlier[index][2] or (not listed and _has_own(text[start:piece_end])):
             break
+        listed = False
         piece_end = earlier[index][0]
         start = earlier[index - 1][1] if index else 0
+    listed = bool(later) and not text[word.end : later[0][0]].strip()
     for index, place in enumerate(later):
         end = place[0]
         following = later[index + 1][0] if index + 1 < len(later) else len(text)
-        if place[2] or _has_own(text[place[1] : following]):
+        if place[2]:
+            break
+        piece = text[place[1] : following]
+        if _has_own(piece):
+            end = following if listed and _ends_list(text, place, piece) else end
             break
         end = following
     return max(start, word.start - _PIECE), min(end, word.end + _PIECE)
 
 
+def _is_listed(before: str) -> bool:
+    """Tell whether what follows goes on with a list: it comes first, or after `and`."""
+    if not before.strip():
+        return True
+    return _list_patterns()[1].fullmatch(before[-_AROUND:]) is not None and not _has_own(before)
+
+
+def _ends_list(text: str, place: tuple[int, int, bool], piece: str) -> bool:
+    """Tell whether a piece names the last ones of a list, and what is said of all of them."""
+    return text[place[0]] == "\u3001" or _list_patterns()[0].match(piece[:_AROUND]) is not None
+
+
 def _has_own(piece: str) -> bool:
     """Tell whether a piece between commas says something of its own."""
-    piece = piece[:_PIECE]
+    return _says_something(piece[:_PIECE])
+
+
+@lru_cache(maxsize=1024)
+def _says_something(piece: str) -> bool:
     return any(_talk(kind).anywhere(piece) for kind in ("verbs", "negations", "passives"))
 
 
@@ -272,6 +295,13 @@ def _break_pattern() -> re.Pattern[str]:
     comma = rf"[,:](?!\d|{again})"
     weak = rf"{comma}|\u3001|\s[-\u2013\u2014]+\s|(?<!{LETTER})(?:{but})(?!{LETTER})"
     return re.compile(f"{strong}|{weak}")
+
+
+@cache
+def _list_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    both = "|".join(re.escape(fold(word)) for word in _data()["boundaries"]["and"])
+    last = rf"\s*(?:\S+\s+){{1,3}}(?:{both})\s"
+    return re.compile(last), re.compile(rf"{last}\s*(?:\S+\s+){{0,2}}\S*")
 
 
 @cache

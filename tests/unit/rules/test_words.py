@@ -397,3 +397,30 @@ def test_where_a_code_goes_is_not_the_code():
     assert asks("codes", "message", where) is None
     assert asks("codes", "description", "Telefonnummer für den SMS-Code") is None
     assert asks("payment", "message", "Enter the amount to charge to the credit card.") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bitte geben Sie keine Passwörter, Zugangsdaten oder Kreditkartennummern ein.",
+        "Bitte keine Passwörter, Zugangsdaten oder Kreditkartennummern eingeben.",
+        "Passwörter, Zugangsdaten oder Kreditkartennummern bitte nicht eingeben.",
+        "Пароли, учётные данные и номера карт указывать нельзя.",
+        "Passwords, access tokens and card numbers must not be entered here.",
+        "Please omit passwords, access tokens and card numbers.",
+        "パスワード、カード番号などは入力しないでください。",
+        "密码、卡号请勿填写。",
+        "Contraseñas, claves privadas o números de tarjeta no se deben introducir.",
+        "Les mots de passe, clés privées ou numéros de carte ne sont jamais demandés.",
+    ],
+)
+def test_what_is_said_of_a_list_is_said_of_each(text):
+    assert asks("secrets", "description", text) is None
+    assert asks("payment", "description", text) is None
+
+
+def test_what_only_follows_a_comma_is_no_list():
+    assert asks("secrets", "description", "API key, not the client id")
+    assert asks("secrets", "description", "Пароль, не короче 8 символов")
+    assert asks("secrets", "message", "Do not use spaces, and enter your password.")
+    assert asks("secrets", "message", "Don't worry, we only need your name and your password.")
