@@ -13,24 +13,27 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
 from mcp_tap.answers.fill import NoAnswer, answer_to
-from mcp_tap.answers.question import EVERY, NAMES, Question
+from mcp_tap.answers.loops import Loops
+from mcp_tap.answers.question import EVERY, NAMES, Question, described
 from mcp_tap.answers.recall import Recording
 from mcp_tap.answers.script import Entry, FromEnv, How, Script, Step
 from mcp_tap.core.model import AskKind
 from mcp_tap.core.text import brief
-from mcp_tap.core.wire import dumps
 from mcp_tap.errors import ScriptError
 
 MOST_CALLS: Final = 20_000
 """Calls that counts are kept of; beyond it the oldest one's begin anew."""
-SAME: Final = 3
-"""How often in a row one call may be asked the same and be given the same."""
+ANSWERED_BY: Final[dict[How | None, frozenset[AskKind]]] = {
+    "decline": frozenset({"form", "url"}),
+    "cancel": frozenset({"form", "url"}),
+    "ask": EVERY,
+}
+"""What `unmatched` answers by itself; a person answers anything."""
 _TOLD: Final = 4
 """Entries an error says of why they did not match."""
 
@@ -119,6 +122,8 @@ class Book:
         self.entries: tuple[Entry, ...] = tuple(e for s in scripts for e in s.entries)
         said = [s.unmatched for s in scripts if s.unmatched is not None]
         self.unmatched: How = unmatched or (said[0] if said else default)
+        self.source: str | None = None
+        """The capture that asks come from, where calls are the numbers in it; for errors."""
         self._env = env
         self._recorded = recorded or {}
         lists = [s.advertise for s in scripts if s.advertise is not None]
@@ -130,7 +135,7 @@ class Book:
         """Call -> entry (its place in `entries`) -> rounds it has answered."""
         self._spent: dict[int, int] = {}
         """Entry -> calls it has answered for."""
-        self._last: OrderedDict[Hashable, tuple[bytes, int]] = OrderedDict()
+        self._loops = Loops()
 
     # -- deciding ------------------------------------------------------------------------------
 
@@ -248,40 +253,30 @@ class Book:
         return ScriptError(
             "no-answer",
             f"{nothing} answers ask {brief(ask.key)} of {ask.place}",
-            where=_described(ask),
+            where=described(ask),
             why=why or ("it has no answers" if names else "none was given"),
-            help="mcp-tap answers new CAPTURE --call N >> answers.toml",
+            help=self._draft(ask),
         )
 
-    # -- loops ---------------------------------------------------------------------------------
+    def _draft(self, ask: Question) -> str:
+        """Say how to get an entry."""
+        script = self.scripts[0].name if self.scripts else "answers.toml"
+        source, call = (self.source, ask.call) if self.source else ("CAPTURE", "N")
+        return f"mcp-tap answers new {source} --call {call} >> {script}"
 
     def stop(self, asks: Sequence[Question], answered: Answered) -> str | None:
         """Say why a call is not to go on: it is asked the same and given the same, over and over.
 
         To be called once for each answered round.
         """
-        if not asks:
-            return None
-        call = asks[0].call
-        said = [(ask.key, ask.ask, ask.params, answered.answers[ask.key].answer) for ask in asks]
-        try:
-            print_ = blake2b(dumps(said), digest_size=16).digest()
-        except (ValueError, TypeError, RecursionError):
-            return None  # the number of rounds is limited, too
-        last, times = self._last.pop(call, (b"", 0))
-        times = times + 1 if last == print_ else 1
-        self._last[call] = (print_, times)
-        while len(self._last) > MOST_CALLS:
-            self._last.popitem(last=False)
-        if times < SAME:
-            return None
-        key = brief(asks[0].key)
-        return f"the server has asked {key} {times} times in a row and was given the same each time"
+        return self._loops.stop(
+            [(ask, answered.answers[ask.key].answer) for ask in asks], most=MOST_CALLS
+        )
 
     def forget(self, call: Hashable) -> None:
         """Let go of what is known of a call that ended."""
         self._calls.pop(call, None)
-        self._last.pop(call, None)
+        self._loops.forget(call)
 
     # -- what it can do ------------------------------------------------------------------------
 
@@ -330,18 +325,6 @@ class Book:
             for value in (step.content or {}).values()
             if isinstance(value, FromEnv) and value.variable not in self._env
         ]
-
-
-def _described(ask: Question) -> str:
-    """Describe an ask: `form, fields start*, minutes`."""
-    if ask.ask not in EVERY:
-        return "something no client knows"
-    if ask.ask != "form":
-        return ask.ask
-    form = ask.form
-    names = [name + "*" * (name in form.required) for name in (form.defined or ())]
-    shown = ", ".join(brief(name, 40).strip('"') for name in names[:12])
-    return f"form, fields {shown}" if names else "form without fields"
 
 
 def _nth(number: int) -> str:

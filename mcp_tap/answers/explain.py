@@ -43,6 +43,11 @@ class Explained(Struct, frozen=True, kw_only=True):
     """It would have an answer, but another ask of its round has none."""
 
     @property
+    def failed(self) -> bool:
+        """It gets no answer."""
+        return self.given is None
+
+    @property
     def winner(self) -> Tried | None:
         """The entry that answers it."""
         return next((tried for tried in self.tried if tried.won), None)
@@ -61,7 +66,7 @@ def explain(book: Book, asks: Sequence[Question]) -> list[Explained]:
             tried=entries,
             given=decided.answers.get(ask.key),
             error=errors.get(ask.key),
-            held=bool(errors) and ask.key not in errors,
+            held=bool(errors) and ask.key not in errors and ask.key not in decided.answers,
         )
         for ask, entries in zip(asks, tried, strict=True)
     ]

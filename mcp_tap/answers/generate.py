@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import islice
 from math import ceil, floor, isfinite
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ from mcp_tap.core.forms import KINDS, Field, Form, Number, choices, is_number
 from mcp_tap.core.schemas import MOST_BYTES, misfit
 from mcp_tap.core.wire import dumps
 
+MOST_TRIED: Final = 50
+"""Values that are tried for one field."""
 LONGEST: Final = 10_000
 """Characters of a text, or entries of a list, that are made up at most."""
 _WORDS: Final = (
@@ -69,7 +72,7 @@ def fits(name: str, schema: dict[str, Any], value: Any) -> bool:
 def generate(name: str, schema: dict[str, Any], chance: Chance) -> Any:
     """Make up a value for a field; None where none is found that fits."""
     try:
-        for value in _candidates(_plain(schema), chance):
+        for value in islice(_candidates(_plain(schema), chance), MOST_TRIED):
             if fits(name, schema, value):
                 return value
     except (OverflowError, ValueError):  # bounds beyond all numbers

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from mcp_tap.answers.book import ANSWERED_BY
 from mcp_tap.answers.match import field_of
 from mcp_tap.answers.question import NAMES
 from mcp_tap.answers.script import OTHERS, Entry, FromDefault, FromEnv, Script, Value
@@ -186,8 +187,7 @@ def _advertised(script: Script) -> Iterator[Remark]:
     can: set[AskKind] = set()
     for entry in script.entries:
         can |= kinds_of(entry)
-    if script.unmatched in ("decline", "cancel", "ask"):
-        can |= {"form", "url"}
+    can |= ANSWERED_BY.get(script.unmatched, frozenset())
     for kind in sorted(script.advertise - can):
         yield Remark(
             severity="warning",

@@ -17,6 +17,7 @@ from msgspec import Struct
 from mcp_tap.core.forms import Form
 from mcp_tap.core.model import AskKind
 from mcp_tap.core.spec import ask_kind
+from mcp_tap.core.text import brief
 
 EVERY: Final[frozenset[AskKind]] = frozenset({"form", "url", "sampling", "roots"})
 """Kinds of questions that can be answered."""
@@ -27,6 +28,8 @@ NAMES: Final[dict[AskKind, str]] = {
     "roots": "roots",
 }
 """Kind -> its capability, in the words of `advertise`."""
+MOST_NAMES: Final = 12
+"""Fields of a form that its description names."""
 MOST_TEXT: Final = 1 << 16
 """Characters of a question's message that expressions are tried on."""
 
@@ -147,6 +150,18 @@ def questions(
             )
         )
     return found
+
+
+def described(ask: Question) -> str:
+    """Describe an ask: `form, fields start*, minutes`."""
+    if ask.ask not in EVERY:
+        return "something no client knows"
+    if ask.ask != "form":
+        return ask.ask
+    form = ask.form
+    names = [name + "*" * (name in form.required) for name in (form.defined or ())]
+    shown = ", ".join(brief(name, 40).strip('"') for name in names[:MOST_NAMES])
+    return f"form, fields {shown}" if names else "form without fields"
 
 
 def _said(messages: Any) -> list[str]:

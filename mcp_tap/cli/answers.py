@@ -138,6 +138,7 @@ def _test(arguments: tuple[str, ...], number: int | None, *, json: bool) -> int:
         )
     book = open_book(scripts)
     reader = open_capture(others[0] if others else None)
+    book.source = others[0] if others else reader.name
     trial = Trial(book)
     for call in _calls(reader, number):
         trial.add(call)

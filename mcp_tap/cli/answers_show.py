@@ -43,7 +43,7 @@ class Trial:
     @property
     def failed(self) -> int:
         """Count the asks that no entry answers, those of the same rounds included."""
-        return sum(found.error is not None or found.held for found, _ in self.asks)
+        return sum(found.failed for found, _ in self.asks)
 
     def summary(self) -> str:
         """Say how it went, in a line."""
@@ -87,7 +87,7 @@ def trial_rows(trial: Trial) -> Iterator[Row]:
             (f"  {brief(question.message, 80)}" if question.message else "", "dim"),
         ]
         yield _verdict(found, answer)
-        if found.error is not None and found.error.code != "no-answer":
+        if found.given is None and found.error is not None and found.error.code != "no-answer":
             yield [(f"    {safe(found.error.where)}: {safe(found.error.why)}", "")]
         if not output().quiet:
             for tried in found.tried:
@@ -97,15 +97,18 @@ def trial_rows(trial: Trial) -> Iterator[Row]:
 
 
 def _verdict(found: Explained, answer: dict[str, Any] | None) -> Row:
-    if found.error is not None:
-        code = "no answer: " if found.error.code == "no-answer" else f"{found.error.code}: "
-        return [("  ! ", "bad"), (code, "bad"), (safe(found.error.what), "")]
-    winner = found.winner
+    winner, error = found.winner, found.error
     name = brief(winner.name) if winner is not None else "no entry"
-    if found.held or found.given is None:
-        why = " would answer it, but not all asks of the round have answers"
-        return [("  ! ", "bad"), (name, "strong"), (why, "")]
-    row: Row = [("  + ", "ok"), (name, "strong"), (f"  {_words(shown(found.given))}", "")]
+    if found.given is None:
+        if error is None:
+            why = " would answer it, but not all asks of the round have answers"
+            return [("  ! ", "bad"), (name, "strong"), (why, "")]
+        code = "no answer" if error.code == "no-answer" else error.code
+        return [("  ! ", "bad"), (f"{code}: ", "bad"), (safe(error.what), "")]
+    row: Row = [("  + ", "ok"), (name, "strong")]
+    if found.given.entry is None:
+        row = [("  - ", "wait"), ("unmatched", "strong")]
+    row.append((f"  {_words(shown(found.given))}", ""))
     if answer is None:
         row.append(("  nobody answered it", "dim"))
     elif agrees(found.given.answer, answer):

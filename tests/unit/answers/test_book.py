@@ -227,7 +227,7 @@ def test_nothing_answers_is_told_with_what_each_entry_wants():
         "  where: form, fields start*, minutes\n"
         '  why:  "confirm deploys" wants key "confirm"; "anything that asks for a region" wants'
         ' field "region"\n'
-        "  help: mcp-tap answers new CAPTURE --call N >> answers.toml"
+        "  help: mcp-tap answers new CAPTURE --call N >> deploy.toml"
     )
     assert found.why.startswith('nothing in deploy.toml answers ask "window"')
 
@@ -245,57 +245,11 @@ def test_an_entry_that_is_used_up_says_so():
     assert "has answered for 1 calls" in of_two.decide([of(form(), call=2)]).error.why
 
 
-@pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        (url("https://a.example/"), "url"),
-        (roots(), "roots"),
-        (form(), "form without fields"),
-        (form(**{f"f{n}": None for n in range(20)}), "form, fields f0, f1, "),
-    ],
-)
-def test_an_ask_is_described_in_a_line(ask, words):
-    found = book("").decide([ask]).error
-    assert found.where.startswith(words)
-    assert found.why == "it has no answers"
-
-
-# loops
-
-
-def test_the_third_time_in_a_row_is_one_too_many():
-    of_two = book(TWO)
-    said = [of_two.stop([ask], of_two.decide([ask])) for ask in [form("b", x=None)] * 3]
-    assert said == [
-        None, None,
-        'the server has asked "b" 3 times in a row and was given the same each time',
-    ]  # fmt: skip
-
-
-def test_another_ask_or_another_answer_is_no_loop():
-    of_otp = book(OTP + 'after_last = "repeat"')
-    asks = [form("otp", code=None)] * 3
-    assert [of_otp.stop([ask], of_otp.decide([ask])) for ask in asks] == [None] * 3
-    other = form("otp", message="Wrong, 2 left", code=None)
-    assert of_otp.stop([other], of_otp.decide([other])) is None
-
-
-def test_loops_are_looked_for_within_one_call():
-    of_two = book(TWO)
-    for call in (1, 2, 3, 4):
-        ask = of(form("b", x=None), call=call)
-        assert of_two.stop([ask], of_two.decide([ask])) is None
-
-
-def test_a_round_without_asks_is_no_loop():
-    empty = book("")
-    assert [empty.stop([], empty.decide([])) for _ in range(5)] == [None] * 5
-
-
-def test_what_cannot_be_compared_is_no_loop():
-    of_two = book(TWO)
-    ask = form("b", message="\ud800", x=None)
-    assert [of_two.stop([ask], of_two.decide([ask])) for _ in range(5)] == [None] * 5
+def test_where_asks_come_from_a_capture_the_draft_that_helps_is_spelled():
+    found = book("", unmatched="fail")
+    found.source = "run.jsonl"
+    help = found.decide([of(form(), call=16)]).error.help
+    assert help == "mcp-tap answers new run.jsonl --call 16 >> a.toml"
 
 
 # what it can do
@@ -310,6 +264,8 @@ def test_what_cannot_be_compared_is_no_loop():
         ('[[answer]]\nmatch = { mode = "url" }\naction = "accept"', {"elicitation": {"url": {}}}),
         ('[[answer]]\ntext = "x"\n[[answer]]\nroots = []', {"sampling": {}, "roots": {}}),
         ('unmatched = "decline"', {"elicitation": {"form": {}, "url": {}}}),
+        ('unmatched = "ask"',
+         {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}),
         ('advertise = []\n[[answer]]\ntext = "x"', {}),
         ('advertise = ["roots", "elicitation"]\n[[answer]]\ncontent = {}',
          {"elicitation": {"form": {}}}),

@@ -87,6 +87,11 @@ def test_where_nothing_fits_nothing_is_made_up(schema):
     assert generate("f", schema, Chance(1, "f")) is None
 
 
+def test_a_long_list_of_options_of_which_none_fits_takes_no_time():
+    schema = {"type": "string", "enum": [f"o{n}" for n in range(20_000)], "maxLength": 0}
+    assert generate("f", schema, Chance(1, "f")) is None
+
+
 def test_a_value_that_breaks_the_form_or_the_schema_does_not_fit():
     assert fits("f", {"type": "string"}, "x")
     assert not fits("f", {"type": "string"}, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.answers.question import questions
+from mcp_tap.answers.question import described, questions
 from tests.asks import form, of, question, roots, sampling, url
 
 FORM = {"method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": {}}}
@@ -57,3 +57,17 @@ def test_the_message_of_sampling_is_what_its_messages_say():
 def test_only_tools_have_the_name_of_a_tool():
     assert of(form(), method="prompts/get").tool is None
     assert of(form(), method=None, name=None).place == "round 1"
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (url("https://a.example/"), "url"),
+        (roots(), "roots"),
+        (question("x", "other"), "something no client knows"),
+        (form(), "form without fields"),
+        (form(**{f"f{n}": None for n in range(20)}), "form, fields f0, f1, "),
+    ],
+)
+def test_an_ask_is_described_in_a_line(ask, words):
+    assert described(ask).startswith(words)

@@ -136,6 +136,13 @@ def test_a_variable_that_is_missing_fails_the_test(answers):
     assert "needs NO_SUCH_VARIABLE, which is not in the environment" in out
 
 
+def test_what_is_declined_for_want_of_an_entry_is_answered(answers):
+    script = write('unmatched = "decline"\n[[answer]]\nmatch = { key = "day" }\naction = "cancel"')
+    out, err = answers("test", script, RUN, "--call", "6", "-q")
+    assert "  - unmatched  decline  as the client did\n" in out
+    assert err == ""
+
+
 def test_several_scripts_are_tried_as_one(answers):
     write('[[answer]]\nname = "day"\nmatch = { key = "day" }\naction = "cancel"', "a.toml")
     write('[[answer]]\nname = "rest"\naction = "decline"', "b.toml")
