@@ -27,7 +27,7 @@ def test_the_third_time_in_a_row_is_one_too_many():
     said = [of_two.stop([ask], of_two.decide([ask])) for ask in [form("b", x=None)] * 3]
     assert said == [
         None, None,
-        'the server has asked "b" 3 times in a row, each time with the same answer',
+        'the server has asked "b" 3 times in a row and got the same answer each time',
     ]  # fmt: skip
 
 
