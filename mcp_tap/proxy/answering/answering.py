@@ -13,6 +13,7 @@ from mcp_tap.core.values import short
 from mcp_tap.proxy.answering.errand import Errand
 from mcp_tap.proxy.answering.request import Reader
 from mcp_tap.proxy.answering.sessions import Sessions
+from mcp_tap.proxy.answering.tasked import Tasks
 
 MAX_ROUNDS = 10
 """Rounds the tap answers in one call; the official SDKs have the same limit."""
@@ -50,6 +51,7 @@ class Answering:
         self.reader = Reader(book.advertised())
         self.sessions = Sessions(book.advertised())
         """Of the era to 2025-11-25."""
+        self.tasks = Tasks()
         self.errands: set[Errand] = set()
         """Answers on their way to servers."""
         self.answered = 0

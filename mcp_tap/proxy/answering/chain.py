@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_tap.answers.book import Answered, Decided, Given, Unmatched
+from mcp_tap.answers.book import Decided, Given, Unmatched
 from mcp_tap.answers.question import Question, questions
 from mcp_tap.core.splice import SpliceError
 from mcp_tap.core.text import plural
@@ -21,6 +21,7 @@ from mcp_tap.errors import TapError
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.asked import Asked
+from mcp_tap.proxy.answering.deciding import decide, weigh
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.repeat import MOST, Repeat
 from mcp_tap.proxy.answering.verdicts import HOOK, Ask, Fail, Pass, Round, Send, Verdict, told
@@ -86,27 +87,9 @@ class Chain:
         most = self.answering.max_rounds
         if self.rounds > most:
             return Fail("too-many-rounds", f"the server asks again after {plural(most, 'round')}")
-        if not asks:
-            if asked.state is None:
-                return Pass("it asks for nothing")
-            return Send({})
-        try:
-            return self._of(asks, self.answering.book.decide(asks))
-        except Exception as error:  # noqa: BLE001 (a top door: the client must not wait for ever)
-            return Fail("tap-failed", f"a fault of mcp-tap: {type(error).__name__}: {error}")
-
-    def _of(self, asks: Sequence[Question], decided: Decided) -> Verdict:
-        if isinstance(decided, Answered):
-            again = self.answering.book.stop(asks, decided)
-            return Send(decided.answers) if again is None else Fail("asks-again", again)
-        if decided.how == "ask" and self.answering.person is not None:
-            return Ask(decided)
-        if decided.how == "pass" and all(ask.declared for ask in asks):
-            return Pass(decided.why, decided.misses)
-        if decided.how in ("decline", "cancel"):
-            again = self.answering.book.stop(asks, Answered(answers=decided.answers))
-            return Send(decided.answers) if again is None else Fail("asks-again", again)
-        return Fail(decided.error.code, decided.why, decided.misses)
+        if asks:
+            return decide(self.answering, asks)
+        return Pass("it asks for nothing") if asked.state is None else Send({})
 
     # carrying out
 
@@ -165,7 +148,7 @@ class Chain:
             decided = unmatched
             round_.verdict = Fail(error.code, str(error), unmatched.misses)
         else:
-            round_.verdict = self._of(round_.asks, decided)
+            round_.verdict = weigh(self.answering, round_.asks, decided)
         self._person = None
         if self.over:
             return
@@ -214,7 +197,8 @@ class Chain:
     def event(self, repeat: Repeat, block: bytes) -> None:
         """Pass an event on, unless it asks."""
         data = data_of(block, MOST)
-        asked = reading.read(data) if data and repeat is self._repeat and not self.over else None
+        newest = repeat is self._repeat and not self.over
+        asked = self.exchange.reads(data) if data and newest else None
         if asked is not None:
             round_ = self.round(asked)
             self.tell(round_, repeat.tape)
@@ -226,7 +210,7 @@ class Chain:
 
     def whole(self, repeat: Repeat, raw: bytes, text: bytes | None) -> None:
         """Pass a response on that is no stream, unless it asks."""
-        asked = reading.read(text) if text is not None else None
+        asked = self.exchange.reads(text) if text is not None else None
         if asked is None:
             repeat.finish()
             self.exchange.relay_whole(repeat, raw, text)

@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp_tap.core import spec
 from mcp_tap.core.wire import loads
 from mcp_tap.net.heads import Head, RequestLine, StatusLine
-from mcp_tap.proxy.answering.asked import MOST_RESPONSE
+from mcp_tap.proxy.answering import tasked
+from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
 from mcp_tap.proxy.answering.exchange import AnsweringExchange
+from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.heads import STREAM, field, with_length
-from mcp_tap.proxy.answering.pushed import Pushed, Pushes, may_push
+from mcp_tap.proxy.answering.noticed import Notices
+from mcp_tap.proxy.answering.pushed import Pushes, may_push
+from mcp_tap.proxy.answering.records import Records, Withheld
 from mcp_tap.proxy.answering.sessions import Called
+from mcp_tap.proxy.answering.tasked import TaskChain
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
     from mcp_tap.net.sink import Loss
     from mcp_tap.proxy.answering.answering import Answering
-    from mcp_tap.proxy.answering.records import Records
+    from mcp_tap.proxy.answering.repeat import Repeat
+    from mcp_tap.proxy.answering.verdicts import Round
     from mcp_tap.proxy.listener import ClientConnection
 
 _EVENTS: Final = "text/event-stream"
@@ -35,6 +41,7 @@ class EitherExchange(AnsweringExchange):
     new_session: bytes | None = None
     """Session that the response opens."""
     _pushes: Pushes | None = None
+    _notices: Notices | None = None
     _copy: list[bytes] | None = None
     """The response to `initialize`, beside what is passed on."""
 
@@ -68,6 +75,8 @@ class EitherExchange(AnsweringExchange):
     def _examine(self, body: bytes) -> None:
         super()._examine(body)
         if self._watching:
+            if self.watched.method == spec.LISTEN:
+                self._notices = Notices(self)
             return
         version = field(self.tape.head, _VERSION)
         if version is not None and spec.era_of(version) == "stateless":
@@ -97,6 +106,41 @@ class EitherExchange(AnsweringExchange):
 
     # the response
 
+    def reads(self, body: bytes) -> Asked | None:
+        """Read a response that asks; None for any other message."""
+        if self.watched.method != spec.TASKS_GET:
+            return super().reads(body)
+        return tasked.read(body) if self.watched.name is not None else None
+
+    def _round(self, asked: Asked) -> Round:
+        if self._chain is None and self.watched.method == spec.TASKS_GET:
+            task = self.answering.tasks.find(self.watched.name or "", self.tap.t)
+            self._chain = TaskChain(self, task)
+        return super()._round(asked)
+
+    def _learn(self, body: bytes) -> None:
+        """Take note of the task that a call becomes."""
+        if self.watched.method in spec.MAY_ASK:
+            chain = self._chain
+            call = chain.call if chain is not None else self.tape.exchange
+            self.answering.tasks.made(body, self.watched, call, self.tap.t)
+
+    def relay_event(self, repeat: Repeat, block: bytes, data: bytes) -> None:
+        """Pass an event of a repeat on."""
+        self._learn(data)
+        super().relay_event(repeat, block, data)
+
+    def relay_whole(self, repeat: Repeat, raw: bytes, text: bytes | None) -> None:
+        """End the response with that to a repeat."""
+        if text is not None:
+            self._learn(text)
+        super().relay_whole(repeat, raw, text)
+
+    def _release(self) -> None:
+        if self._held_head is not None and self._held_head[0].fields.encoding is None:
+            self._learn(b"".join(self._body))
+        super()._release()
+
     def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Look at a stream event by event."""
         if self._pushes is None or head.line.status < 200:
@@ -112,6 +156,8 @@ class EitherExchange(AnsweringExchange):
         """Pass a complete response on in one go, where nothing in it can ask."""
         pushes = self._pushes
         if pushes is None:
+            if self._watching and b"taskId" in body:
+                self._learn(body)
             return super().upstream_whole(head, body)
         stream = head.fields.content_type.startswith(_EVENTS)
         if stream and (head.fields.encoding is not None or may_push(body)):
@@ -135,9 +181,12 @@ class EitherExchange(AnsweringExchange):
         super().upstream_data(data)
 
     def _block(self, block: bytes) -> None:
-        pushes = self._pushes
-        if pushes is None or not pushes.takes(block):
-            super()._block(block)
+        looker = self._pushes or self._notices
+        if looker is not None and looker.takes(block):
+            return
+        if b"taskId" in block and self._watching:
+            self._learn(data_of(block, MOST_RESPONSE))
+        super()._block(block)
 
     def _opened(self, head: Head[StatusLine]) -> None:
         """Take note of the session that `initialize` opens."""
@@ -174,26 +223,27 @@ class EitherExchange(AnsweringExchange):
 
     # what pushed asks need
 
-    def withhold(self, block: bytes) -> None:
-        """Keep an event from the client."""
+    def withhold(self, block: bytes, withheld: Withheld | None = None) -> None:
+        """Keep an event from the client, for a while perhaps."""
         self._report_pieces()
-        self.tap.report(self.records.withheld_event, self.tape, self.tap.t, block)
+        facts = (self.tape, self.tap.t, block, withheld)
+        self.tap.report(self.records.withheld_event, *facts)
 
     def pass_on(self, block: bytes) -> None:
         """Give the client an event, and have it recorded before what is decided of it."""
         super()._block(block)
         self._report_pieces()
 
-    def pass_late(self, pushed: Pushed) -> None:
+    def pass_late(self, withheld: Withheld) -> None:
         """Give the client an event that was kept from it."""
         if self.done:
             return
         self._report_pieces()
         if self._way is None:
             self._way = self.records.begin(STREAM, stream=True)
-        facts = (pushed, self._way)
+        facts = (withheld, self._way)
         self.tap.report(self.records.late_event, self.tape, self.tap.t, *facts)
-        self._frame(pushed.block)
+        self._frame(withheld.block)
         self.write_out()
 
     # ends
@@ -208,5 +258,6 @@ class EitherExchange(AnsweringExchange):
         if self._copy is not None:
             self._look_at_copy()
         super()._finish(how, why, sender_is_tap=sender_is_tap)
-        if self._pushes is not None:
-            self._pushes.close()
+        looker = self._pushes or self._notices
+        if looker is not None:
+            looker.close()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 
 from mcp_tap.core.coding import CodingError, decoder
-from mcp_tap.net.heads import Head, RequestLine, StatusLine, request_head
+from mcp_tap.net.heads import Head, RawHeaders, RequestLine, StatusLine, replaced, request_head
 from mcp_tap.net.sink import Loss
 from mcp_tap.net.upstream import UpstreamConnection
 from mcp_tap.proxy.answering import asked as reading
@@ -28,6 +28,20 @@ WITHIN: Final = 60.0
 """Seconds a server has to say that it got an answer."""
 MOST: Final = 4 << 20
 """Bytes of its response that are looked at."""
+_OWN: Final = frozenset(
+    {
+        b"accept",
+        b"content-encoding",
+        b"content-length",
+        b"content-type",
+        b"expect",
+        b"last-event-id",
+        b"mcp-method",
+        b"mcp-name",
+        b"transfer-encoding",
+    }
+)
+"""Fields of a request that do not hold for what is sent beside it."""
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -240,3 +254,25 @@ class Errand:
         done, self._done = self._done, None
         if done is not None:
             done(outcome)
+
+
+def errand_head(
+    tap: Tap, head: Head[RequestLine], length: int, own: RawHeaders
+) -> Head[RequestLine]:
+    """Make the head of what is sent beside a request: with its fields, as far as they hold for it.
+
+    Args:
+        tap: that sends it.
+        head: of the client's request.
+        length: of the body.
+        own: further fields.
+    """
+    fields = [f for f in head.headers if f[0].lower() not in _OWN]
+    wanted = [
+        (b"Accept", b"application/json, text/event-stream"),
+        (b"Content-Type", b"application/json"),
+        (b"Content-Length", b"%d" % length),
+        *own,
+    ]
+    line = RequestLine(b"POST", head.line.target, "1.1")
+    return tap.upstream_head(tap.heads.read(line, replaced(fields, wanted)))

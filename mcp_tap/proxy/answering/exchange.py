@@ -138,6 +138,10 @@ class AnsweringExchange(Outlet):
         """Give the head of a repeat as it goes upstream."""
         return self.tap.upstream_head(with_length(self.tape.head, len(body)))
 
+    def reads(self, body: bytes) -> reading.Asked | None:
+        """Read a response that asks; None for any other message."""
+        return reading.read(body)
+
     # the response
 
     def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
@@ -222,7 +226,7 @@ class AnsweringExchange(Outlet):
 
     def _block(self, block: bytes) -> None:
         if self._watching and may_ask(block):
-            asked = reading.read(data_of(block, MOST_RESPONSE))
+            asked = self.reads(data_of(block, MOST_RESPONSE))
             if asked is not None:
                 self._report_pieces()
                 round_ = self._round(asked)
@@ -288,7 +292,7 @@ class AnsweringExchange(Outlet):
                 if undo.stopped:
                     self._unexamined(f"it has more than {MOST_RESPONSE} bytes when decoded")
                     return None
-        return reading.read(text)
+        return self.reads(text)
 
     def _release(self) -> None:
         """Let go of what was held, as it came."""

@@ -17,22 +17,20 @@ from collections.abc import Hashable
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-
-from mcp_tap.answers.book import Answered, Decided, Given, Unmatched
+from mcp_tap.answers.book import Given, Unmatched
 from mcp_tap.answers.question import Question, questions
 from mcp_tap.core import spec
 from mcp_tap.core.splice import SpliceError, find
-from mcp_tap.core.text import plural
 from mcp_tap.core.values import id_key, text_of
 from mcp_tap.core.wire import dumps, loads
 from mcp_tap.errors import TapError
-from mcp_tap.net.heads import Head, RawHeaders, RequestLine, replaced
+from mcp_tap.net.heads import RawHeaders
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
 from mcp_tap.proxy.answering.chain import steps
-from mcp_tap.proxy.answering.errand import Errand, Outcome
+from mcp_tap.proxy.answering.deciding import decide, weigh
+from mcp_tap.proxy.answering.errand import Errand, Outcome, errand_head
 from mcp_tap.proxy.answering.gate import data_of
-from mcp_tap.proxy.answering.heads import field
+from mcp_tap.proxy.answering.records import Withheld
 from mcp_tap.proxy.answering.sessions import Called, Session
 from mcp_tap.proxy.answering.verdicts import (
     HOOK,
@@ -49,7 +47,6 @@ from mcp_tap.proxy.replies import INTERNAL_ERROR
 
 if TYPE_CHECKING:
     from mcp_tap.proxy.answering.eras import EitherExchange
-    from mcp_tap.proxy.tape import Tape
 
 PUSHED: Final = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
 NOT_FOUND: Final = -32601
@@ -58,24 +55,9 @@ NOT_DECLARED: Final = -32602
 """The same, for an elicitation in a mode that was not declared (2025-11-25, client/elicitation)."""
 _WORDS: Final = (b"elicitation", b"createMessage", b"roots", b"cancelled", b"\\u")
 """What an event has in it that may be such a request, or take one back."""
-_SESSION: Final = b"mcp-session-id"
-_OWN: Final = frozenset(
-    {
-        b"accept",
-        b"content-encoding",
-        b"content-length",
-        b"content-type",
-        b"expect",
-        b"last-event-id",
-        b"mcp-method",
-        b"mcp-name",
-        b"transfer-encoding",
-    }
-)
-"""Fields of a request that say nothing of the answer sent on its behalf."""
 
 
-class Pushed(Struct, eq=False, kw_only=True):
+class Pushed(Withheld, kw_only=True):
     """A request that a server sent."""
 
     id: bytes
@@ -85,9 +67,6 @@ class Pushed(Struct, eq=False, kw_only=True):
     mark: Hashable
     """What tells it from all others of its session."""
     ask: Question
-    block: bytes
-    seq: int = 0
-    """Record of it."""
 
 
 class Pushes:
@@ -142,14 +121,14 @@ class Pushes:
         fate = self.session.asks.get(pushed.mark)
         if fate is not None:
             if fate == "taken":
-                self._withhold(pushed)
+                self.exchange.withhold(block, pushed)
                 self._say(Told("repeated", "it was answered before", None, pushed.key))
             return fate == "taken"
-        verdict = self._verdict(pushed.ask)
+        verdict = decide(self._answering, [pushed.ask])
         taken = not isinstance(verdict, Pass)
         self.session.asks.put(pushed.mark, "taken" if taken else "passed", self.exchange.tap.t)
         if taken:
-            self._withhold(pushed)
+            self.exchange.withhold(block, pushed)
         else:
             self.exchange.pass_on(block)
         self._act(pushed, verdict)
@@ -200,26 +179,6 @@ class Pushes:
         key = self.session.key
         return isinstance(key, tuple) and key[0] == "session"
 
-    def _verdict(self, ask: Question) -> Verdict:
-        most = self._answering.max_rounds
-        if ask.round > most:
-            return Fail("too-many-rounds", f"the server asks again after {plural(most, 'round')}")
-        return self._of(ask, self._answering.book.decide([ask]))
-
-    def _of(self, ask: Question, decided: Decided) -> Verdict:
-        book = self._answering.book
-        if isinstance(decided, Answered):
-            again = book.stop([ask], decided)
-            return Send(decided.answers) if again is None else Fail("asks-again", again)
-        if decided.how == "ask" and self._answering.person is not None:
-            return Ask(decided)
-        if decided.how == "pass" and ask.declared:
-            return Pass(decided.why, decided.misses)
-        if decided.how in ("decline", "cancel"):
-            again = book.stop([ask], Answered(answers=decided.answers))
-            return Send(decided.answers) if again is None else Fail("asks-again", again)
-        return Fail(decided.error.code, decided.why, decided.misses)
-
     def _act(self, pushed: Pushed, verdict: Verdict) -> None:
         for facts in told(Round(asked=_NO_RESULT, asks=[pushed.ask], verdict=verdict)):
             self._say(facts)
@@ -248,7 +207,8 @@ class Pushes:
         verdict: Verdict
         try:
             async with asyncio.timeout(longest):
-                verdict = self._of(pushed.ask, await person([pushed.ask], unmatched))
+                decided = await person([pushed.ask], unmatched)
+                verdict = weigh(self._answering, [pushed.ask], decided)
         except TimeoutError:
             verdict = Fail("answers-timeout", f"nobody answered within {longest:g} s")
         except TapError as error:
@@ -278,11 +238,6 @@ class Pushes:
 
     # what goes out
 
-    def _withhold(self, pushed: Pushed) -> None:
-        exchange = self.exchange
-        exchange.withhold(pushed.block)
-        exchange.tap.report(_note, pushed, exchange.tape)
-
     def _say(self, facts: Told) -> None:
         tap = self.exchange.tap
         tap.report(tap.recording.decision, self.exchange.tape, tap.t, HOOK, *facts)
@@ -293,7 +248,10 @@ class Pushes:
         exchange = self.exchange
         body = b'{"jsonrpc":"2.0","id":%b,"%b":%b}' % (pushed.id, member, token)
         secrets = tuple(("result", *steps(at)) for at in given.secrets) if given else ()
-        head = answer_head(exchange, len(body))
+        own: RawHeaders = []
+        if exchange.new_session is not None:
+            own.append((b"Mcp-Session-Id", exchange.new_session))
+        head = errand_head(exchange.tap, exchange.tape.head, len(body), own)
         errands = self._answering.errands
 
         def done(outcome: Outcome) -> None:
@@ -339,23 +297,6 @@ class Pushes:
             self._answering.book.forget(called.number)
 
 
-def answer_head(exchange: EitherExchange, length: int) -> Head[RequestLine]:
-    """Make the head of a POST that answers for a client, with the fields of its own request."""
-    head = exchange.tape.head
-    fields: RawHeaders = [f for f in head.headers if f[0].lower() not in _OWN]
-    own = [
-        (b"Accept", b"application/json, text/event-stream"),
-        (b"Content-Type", b"application/json"),
-        (b"Content-Length", b"%d" % length),
-    ]
-    session = exchange.new_session
-    if session is not None and field(head, _SESSION) is None:
-        own.append((b"Mcp-Session-Id", session))
-    line = RequestLine(b"POST", head.line.target, "1.1")
-    tap = exchange.tap
-    return tap.upstream_head(tap.heads.read(line, replaced(fields, own)))
-
-
 def may_push(body: bytes) -> bool:
     """Tell whether bytes may hold such a request, or what has to do with one."""
     return any(word in body for word in _WORDS)
@@ -367,11 +308,6 @@ def _message(block: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if type(value) is dict else None
-
-
-def _note(pushed: Pushed, tape: Tape) -> None:
-    """Report: keep the number of the record that was just made."""
-    pushed.seq = tape.heard
 
 
 _NO_RESULT: Final = Asked(requests={}, state=None, server=None)

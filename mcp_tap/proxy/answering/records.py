@@ -5,7 +5,7 @@ As in `proxy.recording`, each method is a report: it is called later, in order, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from msgspec import Struct
 
 from mcp_tap.core.records import Sender, Sse
 from mcp_tap.core.wire import spliced_line
@@ -13,10 +13,16 @@ from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.recording import Recording
 from mcp_tap.proxy.tape import Tape, Way
 
-if TYPE_CHECKING:
-    from mcp_tap.proxy.answering.pushed import Pushed
-
 _EVENT = Sse(event="message")
+
+
+class Withheld(Struct, eq=False, kw_only=True):
+    """An event that the client did not get, or not yet."""
+
+    block: bytes
+    """As it came."""
+    seq: int = 0
+    """Number of the record of it, once that is made."""
 
 
 class Records:
@@ -42,12 +48,16 @@ class Records:
         tape.received = self._payloads.whole(tape, t, "server", head, body)
         tape.leg = None
 
-    def withheld_event(self, tape: Tape, t: float, block: bytes) -> None:
+    def withheld_event(
+        self, tape: Tape, t: float, block: bytes, withheld: Withheld | None = None
+    ) -> None:
         """Record an event of its stream that the client does not get."""
         if tape.response is not None:
             tape.leg = "upstream"
             self._payloads.read(tape, tape.response, t, (block,))
             tape.leg = None
+            if withheld is not None:
+                withheld.seq = tape.heard
 
     def reframed(
         self, tape: Tape, t: float, head: Head[StatusLine], shown: Head[StatusLine]
@@ -92,10 +102,10 @@ class Records:
         self._payloads.read(tape, way, t, (block,))
         tape.leg = tape.replaces = None
 
-    def late_event(self, tape: Tape, t: float, asked: Pushed, way: Way) -> None:
-        """Record an ask as the client gets it, after it was kept from it for a while."""
-        tape.leg, tape.replaces = "client", asked.seq
-        self._payloads.read(tape, way, t, (asked.block,))
+    def late_event(self, tape: Tape, t: float, withheld: Withheld, way: Way) -> None:
+        """Record an event as the client gets it, after it was kept from it for a while."""
+        tape.leg, tape.replaces = "client", withheld.seq
+        self._payloads.read(tape, way, t, (withheld.block,))
         tape.leg = tape.replaces = None
 
     def own(self, tape: Tape, t: float, head: Head[StatusLine], body: bytes) -> None:

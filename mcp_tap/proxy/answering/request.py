@@ -18,6 +18,8 @@ from mcp_tap.core.wire import dumps, loads
 
 MOST_REQUEST: Final = 4 << 20
 """Bytes of a request that are held until it is whole, to be looked at."""
+_LOOKED_AT: Final = spec.MAY_ASK | {spec.TASKS_GET, spec.LISTEN}
+"""Requests on whose responses, or streams, something may be asked."""
 _REMEMBERED: Final = 512
 _LARGE: Final = 8 << 10
 """Bytes of a `_meta` above which it is not remembered."""
@@ -28,6 +30,7 @@ class _Params(Struct, rename={"meta": "_meta"}):
     uri: Raw | UnsetType = UNSET
     meta: Raw | UnsetType = UNSET
     requestState: Raw | UnsetType = UNSET  # noqa: N815 - the word of the protocol
+    taskId: Raw | UnsetType = UNSET  # noqa: N815 - likewise
 
 
 class _Request(Struct):
@@ -56,7 +59,7 @@ class Watched(Struct, kw_only=True):
 
     method: str
     name: str | None
-    """Tool or prompt name, or resource URI."""
+    """Tool or prompt name, resource URI, or id of a task."""
     id: bytes
     """Its id, as the bytes the client wrote."""
     state: str | None
@@ -113,7 +116,7 @@ class Reader:
             request = _decoder.decode(body)
         except (ValueError, RecursionError):
             return None
-        if request.method not in spec.MAY_ASK or bytes(request.id) == b"null":
+        if request.method not in _LOOKED_AT or bytes(request.id) == b"null":
             return None
         params = request.params
         raw = params.meta
@@ -129,7 +132,7 @@ class Reader:
                 return None
         return Watched(
             method=request.method,
-            name=_text(params.uri if request.method == "resources/read" else params.name),
+            name=_text(_named(request.method, params)),
             id=bytes(request.id),
             state=_text(params.requestState),
             declared=meta.declared if meta is not None else frozenset(),
@@ -218,6 +221,12 @@ def _merged(name: str, has: Any, wanted: Any) -> Any:
         if "form" not in has and "url" not in has:  # a bare one means forms
             has = {**has, "form": {}}
     return {**has, **{key: value for key, value in wanted.items() if key not in has}}
+
+
+def _named(method: str, params: _Params) -> Raw | UnsetType:
+    if method == spec.TASKS_GET:
+        return params.taskId
+    return params.uri if method == "resources/read" else params.name
 
 
 def _text(raw: Raw | UnsetType) -> str | None:

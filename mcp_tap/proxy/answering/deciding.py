@@ -1,0 +1,40 @@
+"""What becomes of asks: what the scripts say of them, and where answering has an end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mcp_tap.answers.book import Answered, Decided
+from mcp_tap.answers.question import Question
+from mcp_tap.core.text import plural
+from mcp_tap.proxy.answering.verdicts import Ask, Fail, Pass, Send, Verdict
+
+if TYPE_CHECKING:
+    from mcp_tap.proxy.answering.answering import Answering
+
+
+def decide(answering: Answering, asks: Sequence[Question]) -> Verdict:
+    """Decide about the asks of a round, of which there is one at least."""
+    most = answering.max_rounds
+    if asks[0].round > most:
+        return Fail("too-many-rounds", f"the server asks again after {plural(most, 'round')}")
+    try:
+        return weigh(answering, asks, answering.book.decide(asks))
+    except Exception as error:  # noqa: BLE001 (a top door: nobody must wait for ever)
+        return Fail("tap-failed", f"a fault of mcp-tap: {type(error).__name__}: {error}")
+
+
+def weigh(answering: Answering, asks: Sequence[Question], decided: Decided) -> Verdict:
+    """Say what follows from what a script, or a person, decided."""
+    if isinstance(decided, Answered):
+        again = answering.book.stop(asks, decided)
+        return Send(decided.answers) if again is None else Fail("asks-again", again)
+    if decided.how == "ask" and answering.person is not None:
+        return Ask(decided)
+    if decided.how == "pass" and all(ask.declared for ask in asks):
+        return Pass(decided.why, decided.misses)
+    if decided.how in ("decline", "cancel"):
+        again = answering.book.stop(asks, Answered(answers=decided.answers))
+        return Send(decided.answers) if again is None else Fail("asks-again", again)
+    return Fail(decided.error.code, decided.why, decided.misses)
