@@ -42,6 +42,7 @@ _PIECE: Final = 400
 _TAN: Final = re.compile(r"(?<![A-Za-z])(?:[a-z]{1,5}-?)?TAN(?![A-Za-z])")
 """The German word for a transaction number; in lower case it is a colour."""
 
+_START: Final = re.compile(rf"(?<!{LETTER}){LETTER}{{1,2}}")
 _NEVER: Final = re.compile(
     r"(?:^|[.!?;]\s{0,3}|please )(?:do not|don't|never),(?:[^,.!?;:]{1,40},)?\s*$"
 )
@@ -145,6 +146,12 @@ class _Talk:
             language: phrases(listed, anywhere=language in _SIGNS)
             for language, listed in _data()[kind].items()
         }
+        self._starts: dict[str, set[str]] = {}
+        """First letters of phrases, and the languages that have such."""
+        for language, listed in _data()[kind].items():
+            for phrase in listed if language not in _SIGNS else ():
+                start = _START.match(fold(phrase))
+                self._starts.setdefault(start[0] if start else "", set()).add(language)
 
     def within(self, text: str, languages: Iterable[str]) -> bool:
         return any(
@@ -153,7 +160,11 @@ class _Talk:
         )
 
     def anywhere(self, text: str) -> bool:
-        return self.within(text, self._by_language)
+        languages = set() if text.isascii() else set(_SIGNS)
+        languages.update(self._starts.get("", ()))
+        for start in set(_START.findall(text)):
+            languages.update(self._starts.get(start, ()))
+        return self.within(text, languages)
 
 
 def _is_attribute(text: str, word: Found, kind: Kind) -> bool:

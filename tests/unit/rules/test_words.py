@@ -424,3 +424,10 @@ def test_what_only_follows_a_comma_is_no_list():
     assert asks("secrets", "description", "Пароль, не короче 8 символов")
     assert asks("secrets", "message", "Do not use spaces, and enter your password.")
     assert asks("secrets", "message", "Don't worry, we only need your name and your password.")
+
+
+def test_friends_are_asked_as_strangers_are():
+    for text in ("Dime tu contraseña", "Donne-moi ton mot de passe", "Sag mir dein Passwort"):
+        assert asks("secrets", "message", text), text
+    for text in ("Скажи пароль", "Dimmi la tua password", "Type the 12 words of your seed phrase"):
+        assert asks("secrets", "message", text), text
