@@ -54,11 +54,11 @@ async def outcome(*command: str) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def tapping(url: str, folder: Path) -> AsyncIterator[str]:
+async def tapping(url: str, folder: Path, *options: str) -> AsyncIterator[str]:
     """Run `mcp-tap http` before a server, recording to run.jsonl; give the URL for clients."""
     ready = folder / "ready.json"
     capture = str(folder / "run.jsonl")
-    words = ["http", url, "-l", "127.0.0.1:0", "--ready-file", str(ready), "-w", capture]
+    words = ["http", url, "-l", "127.0.0.1:0", "--ready-file", str(ready), "-w", capture, *options]
     process = await _start(sys.executable, "-m", "mcp_tap", "-q", *words, "--view", "none")
     try:
         async with asyncio.timeout(BOUND):

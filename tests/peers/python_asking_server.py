@@ -1,0 +1,68 @@
+"""A server of the Python SDK that asks for everything there is: forms, a page, a model, roots.
+
+Prints `{"url": ...}` once it listens, on a port the system chose; ends on SIGTERM.
+"""
+
+from __future__ import annotations
+
+from mcp.server.mcpserver import Context
+from mcp.types import (
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    InputRequiredResult,
+    ListRootsRequest,
+    SamplingMessage,
+    TextContent,
+)
+
+from tests.peers.python_server import main, server
+
+WORD = {"type": "object", "properties": {"word": {"type": "string", "default": "plain"}}}
+
+
+def ask_word(message: str) -> ElicitRequest:
+    form = ElicitRequestFormParams(message=message, requested_schema=WORD)
+    return ElicitRequest(params=form)
+
+
+@server.tool()
+async def study(topic: str, ctx: Context) -> str | InputRequiredResult:
+    """Ask a model and for the roots at once, and report progress in every round."""
+    await ctx.report_progress(1, 2, f"studying {topic}")
+    answers = ctx.input_responses or {}
+    if "model" not in answers:
+        prompt = SamplingMessage(role="user", content=TextContent(type="text", text=topic))
+        params = CreateMessageRequestParams(messages=[prompt], max_tokens=50)
+        return InputRequiredResult(
+            request_state=f"studying {topic}",
+            input_requests={
+                "model": CreateMessageRequest(params=params),
+                "roots": ListRootsRequest(),
+            },
+        )
+    roots = [str(root.uri) for root in answers["roots"].roots]
+    return f"{answers['model'].content.text} {roots} {ctx.request_state}"
+
+
+@server.prompt()
+async def greet(name: str, ctx: Context) -> str | InputRequiredResult:
+    """Ask for a word before a prompt is given."""
+    answers = ctx.input_responses or {}
+    if "word" not in answers:
+        return InputRequiredResult(input_requests={"word": ask_word("A word for the prompt?")})
+    return f"{name}: {answers['word'].content['word']}"
+
+
+@server.resource("note://{name}")
+async def note(name: str, ctx: Context) -> str | InputRequiredResult:
+    """Ask for a word before a resource is read."""
+    answers = ctx.input_responses or {}
+    if "word" not in answers:
+        return InputRequiredResult(input_requests={"word": ask_word("A word for the note?")})
+    return f"{name}: {answers['word'].content['word']}"
+
+
+if __name__ == "__main__":
+    main()
