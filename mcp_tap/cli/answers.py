@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 import click
+from click.core import ParameterSource
 
 from mcp_tap.cli.common import TapCommand, option, output
 from mcp_tap.errors import InconclusiveCapture, UsageError
@@ -70,7 +71,12 @@ def command(verb: str, arguments: tuple[str, ...], call: int | None, form: str) 
         return _new(arguments, call)
     json = form == "json" or output().json
     if verb == "lint":
-        return _lint(arguments, call, json=json)
+        source = click.get_current_context().get_parameter_source("call")
+        if source is ParameterSource.COMMANDLINE:
+            raise UsageError(
+                "usage", "--call is for new and test", help="mcp-tap answers lint answers.toml"
+            )
+        return _lint(arguments, json=json)
     return _test(arguments, call, json=json)
 
 
@@ -98,13 +104,14 @@ def _new(arguments: tuple[str, ...], number: int | None) -> int:
     return 0
 
 
-def _lint(scripts: tuple[str, ...], number: int | None, *, json: bool) -> int:
+def _lint(scripts: tuple[str, ...], *, json: bool) -> int:
     from mcp_tap.cli.answers_show import lint_document, lint_rows, print_rows
     from mcp_tap.cli.scripting import look_through
 
-    if not scripts or number is not None:
-        what = "--call is for new and test" if scripts else "answers lint takes a script"
-        raise UsageError("usage", what, help="mcp-tap answers lint answers.toml")
+    if not scripts:
+        raise UsageError(
+            "usage", "answers lint takes a script", help="mcp-tap answers lint answers.toml"
+        )
     errors, remarks, entries = look_through(scripts, os.environ)
     if json:
         output().document(lint_document(errors, remarks))
@@ -139,7 +146,7 @@ def _test(arguments: tuple[str, ...], number: int | None, *, json: bool) -> int:
     book = open_book(scripts)
     reader = open_capture(others[0] if others else None)
     book.source = others[0] if others else reader.name
-    trial = Trial(book)
+    trial = Trial(book, whole=number is None)
     for call in _calls(reader, number):
         trial.add(call)
     _need_asks(len(trial.asks), reader, number)

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 class Trial:
     """A script tried on the calls of a capture."""
 
-    def __init__(self, book: Book) -> None:
-        """Begin with a fresh book."""
+    def __init__(self, book: Book, *, whole: bool = True) -> None:
+        """Begin with a fresh book; `whole`: all calls of the capture will be tried."""
         self.book = book
+        self._whole = whole
         self.asks: list[tuple[Explained, dict[str, Any] | None]] = []
         """Each with what the client answered."""
 
@@ -54,7 +55,7 @@ class Trial:
         other = sum(differs(found, answer) for found, answer in self.asks)
         if other:
             said += f"; {other} not as the client did"
-        unused = self.book.unused()
+        unused = self.book.unused() if self._whole else []
         if unused:
             said += f"; never matched: {', '.join(map(brief, unused))}"
         return said

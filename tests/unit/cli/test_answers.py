@@ -190,6 +190,12 @@ def test_all_mistakes_are_told_and_a_script_with_some_cannot_be_used(answers):
     assert [remark["severity"] for remark in doc["remarks"]] == ["error", "error"]
 
 
+def test_a_call_that_a_file_names_is_no_matter_of_lint(drafted):
+    write("[answers]\ncall = 5\n", "mcp-tap.toml")
+    assert "nothing to say" in drafted("lint", "a.toml").err
+    assert drafted("test", "a.toml", RUN).err == "2 asks, 2 answered\n"
+
+
 # usage
 
 
