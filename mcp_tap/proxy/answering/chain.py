@@ -156,7 +156,7 @@ class Chain:
         verdict = round_.verdict
         if isinstance(verdict, Ask):
             round_.verdict = verdict = Fail(unmatched.error.code, unmatched.why, unmatched.misses)
-        self.tell(round_, tape)
+        self.tell(round_, self.exchange.tape)  # the one in which it asked may have ended long ago
         self.act(round_, tape)
         if isinstance(verdict, Pass) and deliver is not None:
             deliver()
