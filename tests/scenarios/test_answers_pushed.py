@@ -6,8 +6,8 @@ import asyncio
 import json
 
 from mcp_tap.core.model import Call
+from tests.asking import answering
 from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, post, tapped
-from tests.scenarios.test_answers import answering
 
 SCRIPT = """
 version = 1

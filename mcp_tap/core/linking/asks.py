@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.linking.calls import Book, answer_ask, ask_of
-from mcp_tap.core.linking.state import Change, Live, Track
+from mcp_tap.core.linking.state import MOST_ASKED, Change, Live, Track
 from mcp_tap.core.model import Ask, Round
 from mcp_tap.core.records import Message
 from mcp_tap.core.values import id_key, same_id, text_of
@@ -57,9 +57,10 @@ class Asks:
             return [live.track.call if live.track is not None else live.exchange]
         book = self._book
         key = text_of(value.get("id"))
-        if key in track.asked:
+        if key in track.asked or (live.resumes and _was_asked(track, key)):
             # Sent again on a stream that was taken up.
             return [track.call]
+        asked_on(live, track, key)
         ask = ask_of(key, value["method"], value.get("params"), record)
         ask.pushed = True
         round_ = current(book, track, record)
@@ -152,6 +153,21 @@ def leave(track: Track) -> None:
     """Take a call off its session's list without an end having been seen."""
     if track.session is not None:
         track.session.active.pop(track.call.number, None)
+
+
+def asked_on(live: Live, track: Track, key: str) -> None:
+    """Remember that the stream of an exchange asks for a call that is not its own."""
+    if live.track is track:
+        return
+    if live.asked is None:
+        live.asked = {}
+    live.asked[key] = track
+    if len(live.asked) > MOST_ASKED:
+        live.asked.pop(next(iter(live.asked)))
+
+
+def _was_asked(track: Track, key: str) -> bool:
+    return any(ask.pushed and ask.key == key for r in track.call.rounds for ask in r.asks)
 
 
 def channel(live: Live) -> Any:

@@ -187,8 +187,9 @@ class Correlator:
             return self._client.take(live, record, value)
         if live.round is not None:
             live.round.size += size
-        if record.sse is not None and record.sse.id is not None:
-            live.event_id = record.sse.id
+        sse = record.sse
+        if sse is not None and sse.id is not None and record.leg != "upstream":
+            live.event_id = sse.id
         return self._server.take(live, record, value)
 
     def _body(self, record: Body, value: Any) -> Sequence[Change]:
@@ -215,14 +216,19 @@ class Correlator:
 
     def _decision(self, record: Decision, _: Any) -> Sequence[Change]:
         live = self._live.get(record.exchange) if record.exchange is not None else None
-        if live is None or record.key is None or live.track is None:
+        if live is None or record.key is None:
+            return _NOTHING
+        track = live.track
+        if live.asked is not None:
+            track = live.asked.pop(record.key, track)
+        if track is None:
             return _NOTHING
         self.touched = live
-        for round_ in reversed(live.track.call.rounds):
+        for round_ in reversed(track.call.rounds):
             for ask in round_.asks:
                 if ask.key == record.key and ask.action is None:
                     ask.entry = record.entry
-                    return (live.track.call,)
+                    return (track.call,)
         return _NOTHING
 
     def _closed(self, record: Closed, _: Any) -> Sequence[Change]:

@@ -24,6 +24,9 @@ Target: TypeAlias = tuple[ClientKey, str, str | None]
 Ball: TypeAlias = Literal["server", "client"]
 """Whose turn it is."""
 
+MOST_ASKED = 64
+"""Asks kept that came on the stream of another exchange."""
+
 MOST_ROUNDS = 1000
 """Rounds kept of one call; beyond it, the oldest but the first are let go."""
 
@@ -99,7 +102,10 @@ class Live(Struct, eq=False, kw_only=True):
     new_session: str | None = None
     """Mcp-Session-Id of its response."""
     event_id: str | None = None
-    """Last SSE event id seen in it."""
+    """Last SSE event id its client has seen in it."""
+    asked: dict[str, Track] | None = None
+    """Calls of other exchanges whose asks came on its stream, by key, until it is decided of them;
+    the newest."""
     reason: str = ""
     """Reason phrase of a response that is not 2xx."""
     said: str = ""

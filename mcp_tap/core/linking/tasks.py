@@ -12,6 +12,7 @@ from typing import Any
 
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.linking.asks import asked_on
 from mcp_tap.core.linking.calls import (
     MOST_WORDS,
     Book,
@@ -106,6 +107,9 @@ class Tasks:
         track = self._tasks.get((live.client, task)) if type(task) is str else None
         if track is None or type(params) is not dict:
             return []
+        requests = params.get("inputRequests")
+        for key in requests if type(requests) is dict else ():
+            asked_on(live, track, str(key))
         self._status(track, params, record)
         return [track.call]
 
