@@ -9,6 +9,8 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from math import isfinite
 from typing import Any, Final
 
 from msgspec import Struct
@@ -63,6 +65,19 @@ def conditions(match: Mapping[str, Any]) -> tuple[Condition, ...]:
         Unusable: a value cannot be one; keys that are not known are left out.
     """
     return tuple(condition(key, value) for key, value in match.items() if key in KEYS)
+
+
+def check_literal(value: Any, where: str) -> None:
+    """Refuse what TOML has and JSON has not.
+
+    Raises:
+        Unusable: it is a date, a time, or no finite number.
+    """
+    if isinstance(value, datetime | date | time):
+        why = f"{where}: TOML reads {value} as a date, which JSON has not"
+        raise Unusable(why, f'quote it: "{value}"')
+    if isinstance(value, float) and not isfinite(value):
+        raise Unusable(f"{where}: {value} is no number in JSON")
 
 
 def condition(key: str, value: Any) -> Condition:
@@ -138,6 +153,13 @@ def field_of(text: str) -> tuple[str, str | None]:
 def _arguments(value: Any) -> Condition:
     if not isinstance(value, dict) or not value:
         raise Unusable("arguments takes a table", 'arguments = { service = "billing" }')
+    waiting = list(value.values())
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            waiting.extend(one.values() if isinstance(one, dict) else one)
+        else:
+            check_literal(one, "arguments")
     wants = "arguments " + ", ".join(f"{name} = {brief(v, 30)}" for name, v in value.items())
 
     def test(question: Question) -> bool:

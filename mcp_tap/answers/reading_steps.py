@@ -6,11 +6,10 @@ Rules of this file: those of `answers.reading`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
 from difflib import get_close_matches
-from math import isfinite
 from typing import Any, Final
 
+from mcp_tap.answers.match import Unusable, check_literal
 from mcp_tap.answers.question import EVERY
 from mcp_tap.answers.script import (
     ACTIONS,
@@ -238,20 +237,17 @@ class Steps(Mistakes):
         return found
 
     def _literal(self, value: Any, here: str) -> None:
-        if isinstance(value, datetime | date | time):
-            self.wrong(
-                "value-unusable",
-                f"{here}: TOML reads {value} as a date, which JSON has not",
-                help=f'quote it: "{value}"',
-            )
-        elif isinstance(value, float) and not isfinite(value):
-            self.wrong("value-unusable", f"{here}: {value} is no number in JSON")
-        elif isinstance(value, list):
+        if isinstance(value, list):
             for number, one in enumerate(value):
                 if isinstance(one, dict):
                     self.wrong("value-unusable", f"{here}: a table in a list is no value")
                 else:
                     self._literal(one, f"{here}[{number}]")
+            return
+        try:
+            check_literal(value, here)
+        except Unusable as error:
+            self.wrong("value-unusable", str(error), help=error.help)
 
     def _ways(self, table: Mapping[str, Any], here: str) -> tuple[Any, ...]:
         fill = table.get("fill")

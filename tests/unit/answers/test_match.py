@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from mcp_tap.answers.match import Unusable, condition, conditions, field_of
@@ -96,6 +98,8 @@ def test_it_says_what_it_wants(key, value, words):
         ("ask", "elicitation", "is none"),
         ("arguments", "x", "takes a table"),
         ("arguments", {}, "takes a table"),
+        ("arguments", {"a": [{"b": date(2026, 12, 31)}]}, "as a date, which JSON has not"),
+        ("arguments", {"a": float("nan")}, "is no number in JSON"),
         ("key", "a*" * 5000, "too long"),
     ],
 )
