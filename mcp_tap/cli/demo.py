@@ -124,6 +124,8 @@ def next_steps(spec: str) -> list[tuple[str, str]]:
         (f"mcp-tap show {spec}", "its calls"),
         (f"mcp-tap show {spec} tool:deploy -d2", "one call: rounds, asks and answers"),
         (f"mcp-tap show {spec} ask:url,form -f json", "for programs"),
+        (f"mcp-tap check {spec}", "what rules found: one server here breaks one"),
+        ("mcp-tap rules RPC-010", "what that rule is about"),
         (f"mcp-tap watch {spec}", "the console"),
         ("mcp-tap http http://localhost:3000/mcp", "in front of a server of your own"),
     ]
