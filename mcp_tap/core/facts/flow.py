@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from mcp_tap.core.facts.message import NONE
-from mcp_tap.core.spec import CLIENT_CAPABILITIES, REVISIONS, STATELESS_SINCE
+from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE, REVISIONS, STATELESS_SINCE
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.ask import Answer
@@ -147,6 +147,8 @@ class Flow(Struct, eq=False):
             meta = params.get("_meta") if type(params) is dict else None
             if type(meta) is dict:
                 self.upstream_meta = meta
+            if type(params) is dict and self.exchange.method == INITIALIZE:
+                self.seen.session.instead(params.get("capabilities"))
 
     @property
     def fields(self) -> dict[str, list[str]]:

@@ -87,6 +87,11 @@ class Session(Topic):
         """The session was seen from its beginning, and no elicitation of it was forgotten."""
         return self.version is not None and not self._elicitations.retired
 
+    def instead(self, capabilities: Any) -> None:
+        """Take note of the capabilities that went upstream in the place of the client's own."""
+        if self.begun and type(capabilities) is dict:
+            self.capabilities = capabilities
+
     def _begin(self, message: Message) -> None:
         found = message.params.get("capabilities")
         self.capabilities = found if type(found) is dict else {}
