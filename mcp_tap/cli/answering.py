@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import click
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.answering.answering import Answering
     from mcp_tap.views.base import View
 
+Hold: TypeAlias = Callable[[], AbstractContextManager[object]]
 _F = TypeVar("_F", bound=Callable[..., Any])
 HOWS: Final = ("fail", "ask", "pass", "decline", "cancel")
 MAX_ROUNDS: Final = 10
@@ -88,6 +89,7 @@ class LiveAnswers:
         self._answering: Answering | None = None
         self._terminal: Terminal | None = None
         self._asker: TerminalAsker | None = None
+        self._holds: list[Hold] = []
 
     @property
     def asks(self) -> bool:
@@ -105,6 +107,10 @@ class LiveAnswers:
 
             self._terminal = find_terminal(color=out.colored(_TERMINAL))
 
+    def quiet(self, hold: Hold) -> None:
+        """Enter this while a person is asked: it keeps others from writing to the terminal."""
+        self._holds.append(hold)
+
     def begin(self, view: View, upstream: str, out: Output) -> Answering | None:
         """Be ready to answer for clients of a run; None where everything passes."""
         if self._book is None:
@@ -119,11 +125,19 @@ class LiveAnswers:
                 self._terminal,
                 upstream=upstream,
                 glyphs=ASCII if out.ascii else LINES,
-                hold=getattr(view, "held", nullcontext),
+                hold=self._held,
             )
+            self.quiet(getattr(view, "held", nullcontext))
         person = None if self._asker is None else self._asker.decide
         self._answering = Answering(self._book, max_rounds=self._max_rounds, person=person)
         return self._answering
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for hold in self._holds:
+                stack.enter_context(hold())
+            yield
 
     def close(self) -> None:
         """Ask no more."""

@@ -184,7 +184,7 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
     with its code.
     """
     from mcp_tap.cli.serve import Job, main
-    from mcp_tap.cli.upstream import words_of
+    from mcp_tap.cli.upstream_words import words_of
     from mcp_tap.net.target import parse_target
     from mcp_tap.proxy.settings import TapSettings
 

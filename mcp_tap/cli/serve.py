@@ -29,7 +29,8 @@ from mcp_tap.cli.common import Output
 from mcp_tap.cli.ending import Ending
 from mcp_tap.cli.judging import LiveVerdicts
 from mcp_tap.cli.looks import ViewName, make_view, records_of, run_stats
-from mcp_tap.cli.upstream import WAIT, UpstreamServer, to_stderr
+from mcp_tap.cli.upstream import WAIT, UpstreamServer
+from mcp_tap.cli.upstream_lines import ServerLines
 from mcp_tap.cli.values import LOOPBACK
 from mcp_tap.core.text import plural, safe
 from mcp_tap.errors import TapError, UsageError
@@ -92,14 +93,16 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 async def _serve(job: Job, out: Output) -> int:
     """Have the server up before the run begins, where it is ours to start, and down after it."""
     ending = Ending()
+    lines = ServerLines()
     heard = job.view != "console" and not out.quiet
     server = UpstreamServer(
         job.upstream,
         parse_target(job.settings.upstream),
-        show=to_stderr if heard else lambda _: None,
+        show=lines if heard else lambda _: None,
         wait=job.upstream_wait,
         on_end=out.warn,
     )
+    job.answers.quiet(lines.held)
     try:
         if not await server.start(lambda: bool(ending.code)):
             return ending.code

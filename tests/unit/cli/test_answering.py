@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from mcp_tap.answers.book import Book
@@ -101,6 +103,26 @@ def test_person_decides_where_a_terminal_was_found(monkeypatch):
     assert found is not None
     assert found.person is not None
     made.close()
+
+
+def test_others_keep_quiet_while_a_person_is_asked():
+    told = []
+
+    def hold(name):
+        @contextlib.contextmanager
+        def held():
+            told.append(f"{name} waits")
+            yield
+            told.append(f"{name} goes on")
+
+        return held
+
+    made = live_answers(NOTHING | {"unmatched": "ask"})
+    made.quiet(hold("server"))
+    made.quiet(hold("view"))
+    with made._held():
+        assert told == ["server waits", "view waits"]
+    assert told[2:] == ["view goes on", "server goes on"]
 
 
 def ended(script, *, answered=0, failed=0, strict=False):

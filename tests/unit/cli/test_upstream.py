@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import socket
 import sys
 import textwrap
@@ -9,8 +10,9 @@ import time
 
 import pytest
 
-from mcp_tap.cli import upstream
-from mcp_tap.cli.upstream import UpstreamServer, words_of
+from mcp_tap.cli import upstream, upstream_lines
+from mcp_tap.cli.upstream import UpstreamServer
+from mcp_tap.cli.upstream_words import words_of
 from mcp_tap.errors import UpstreamError, UsageError
 from mcp_tap.net.target import parse_target
 
@@ -77,8 +79,8 @@ def test_what_needs_a_shell_is_shown_with_one():
     with pytest.raises(UsageError) as error:
         words_of("cd a && run 'b c'")
     command = error.value.help.removeprefix("--upstream-command ")
-    (whole,) = upstream.shlex.split(command)
-    assert upstream.shlex.split(whole) == ["sh", "-c", "cd a && run 'b c'"]
+    (whole,) = shlex.split(command)
+    assert shlex.split(whole) == ["sh", "-c", "cd a && run 'b c'"]
     with pytest.raises(UsageError) as error:
         words_of("PORT=1 node x")
     assert error.value.help == "--upstream-command 'env PORT=1 node x'"
@@ -230,5 +232,20 @@ async def test_without_a_command_nothing_is_done():
 
 
 def test_line_for_stderr_is_marked(capfd):
-    upstream.to_stderr("hello")
+    upstream_lines.to_stderr("hello")
     assert capfd.readouterr().err == "server: hello\n"
+
+
+def test_lines_wait_while_a_person_is_typing(capfd, monkeypatch):
+    monkeypatch.setattr(upstream_lines, "MOST_KEPT", 2)
+    lines = upstream_lines.ServerLines()
+    lines("before")
+    with lines.held():
+        with lines.held():
+            lines("one")
+        for each in ("two", "three"):
+            lines(each)
+        assert capfd.readouterr().err == "server: before\n"
+    lines("after")
+    shown = ["(1 line not shown)", "two", "three", "after"]
+    assert capfd.readouterr().err.splitlines() == [f"server: {line}" for line in shown]

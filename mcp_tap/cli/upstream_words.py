@@ -1,0 +1,51 @@
+"""The words of `--upstream-command`, and what is wrong with them before anything is started."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from typing import Final
+
+from mcp_tap.errors import UsageError
+
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+_SHELL_ONLY: Final = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"})
+
+
+def words_of(command: str) -> list[str]:
+    """Divide a command into words as a shell does, and see that it can be started.
+
+    Raises:
+        UsageError: it has no words, needs a shell, or names no program there is.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        why = str(error).lower()
+        raise UsageError("usage", "--upstream-command cannot be read", why=why) from None
+    if not words:
+        raise UsageError("usage", "--upstream-command is empty", help="write the command there")
+    for_shell = next((word for word in words if word in _SHELL_ONLY), None)
+    if for_shell is not None:
+        raise UsageError(
+            "usage",
+            f"--upstream-command has {for_shell} in it, which only a shell understands",
+            why="it is run without a shell",
+            help=f"--upstream-command {shlex.quote('sh -c ' + shlex.quote(command))}",
+        )
+    if _ASSIGNMENT.match(words[0]):
+        raise UsageError(
+            "usage",
+            "--upstream-command begins with a variable, not with a program",
+            why="it is run without a shell",
+            help=f"--upstream-command {shlex.quote('env ' + command)}",
+        )
+    if shutil.which(words[0]) is None:
+        raise UsageError(
+            "command-not-found",
+            f"there is no command {words[0]}",
+            where="--upstream-command",
+            why="it is not on PATH, or not executable",
+        )
+    return words
