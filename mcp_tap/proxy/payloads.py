@@ -55,6 +55,21 @@ class Payloads:
         self.end(tape, way, t, sender, whole=True)
         return way.total()
 
+    def instead(self, tape: Tape, t: float, payload: bytes, value: Any) -> bool:
+        """Record what was sent in the place of the newest message; tell whether that could be.
+
+        It can where that message was recorded the short way, being sound JSON on one line.
+
+        Args:
+            tape: of the exchange.
+            t: when.
+            payload: that message with members in it replaced.
+            value: what of it anybody looks at.
+        """
+        if not tape.sound or self._redactor.touches_bodies:
+            return False
+        return self.message(tape, t, "tap", payload, {"jsonrpc": "2.0", **value})
+
     def read(self, tape: Tape, way: Way, t: float, pieces: tuple[bytes, ...]) -> None:
         """Take what one read brought; of an event stream that is mostly whole events."""
         sse = way.sse
@@ -114,6 +129,7 @@ class Payloads:
             return False  # a message that does not say so is looked at more closely
         body = Raw(payload)
         seq = tape.heard = self._next_seq()
+        tape.sound = True
         if tape.leg is None:
             message = Message(
                 seq=seq, t=t, sender=sender, exchange=tape.exchange, body=body, sse=sse

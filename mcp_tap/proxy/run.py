@@ -9,7 +9,6 @@ import secrets
 import socket
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from time import perf_counter
@@ -204,8 +203,7 @@ class HttpRun:
     def _exchanges(self, recording: Recording) -> Callable[..., HttpExchange]:
         if self._answering is None:
             return HttpExchange
-        records = Records(recording)
-        return partial(EitherExchange, answering=self._answering, records=records)
+        return EitherExchange.of(self._answering, Records(recording))
 
     async def stop(self, how: Literal["end", "signal", "child"] = "end") -> None:
         """Stop within two seconds: open streams are cut, the capture gets its footer."""

@@ -82,6 +82,7 @@ class Tape:
         "secrets",
         "sent",
         "seq",
+        "sound",
     )
 
     def __init__(self, exchange: int, conn: int, peer: str, head: Head[RequestLine]) -> None:
@@ -101,6 +102,8 @@ class Tape:
         """Number of the record of its request's head."""
         self.reply_seq = 0
         """Number of the record of its response's head."""
+        self.sound = False
+        """A payload was JSON on one line."""
         self.heard = 0
         """Number of the newest record of a payload."""
         self.secrets: tuple[tuple[str, ...], ...] = ()

@@ -62,7 +62,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 def may_ask(body: bytes) -> bool:
     """Tell whether bytes may hold such a result; mostly they do not."""
-    return _WORD in body or b"\\u" in body
+    return _WORD in body or (b"\\" in body and b"\\u" in body)  # one byte is found much faster
 
 
 def read(body: bytes) -> Asked | None:

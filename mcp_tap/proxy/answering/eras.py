@@ -10,25 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_tap.core import spec
 from mcp_tap.core.wire import loads
-from mcp_tap.net.heads import Head, RequestLine, StatusLine
+from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import tasked
-from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
+from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked, may_ask
 from mcp_tap.proxy.answering.exchange import AnsweringExchange
 from mcp_tap.proxy.answering.gate import data_of
-from mcp_tap.proxy.answering.heads import STREAM, field, with_length
+from mcp_tap.proxy.answering.heads import STREAM, field
 from mcp_tap.proxy.answering.noticed import Notices
 from mcp_tap.proxy.answering.pushed import Pushes, may_push
-from mcp_tap.proxy.answering.records import Records, Withheld
+from mcp_tap.proxy.answering.records import Withheld
 from mcp_tap.proxy.answering.sessions import Called
 from mcp_tap.proxy.answering.tasked import TaskChain
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
     from mcp_tap.net.sink import Loss
-    from mcp_tap.proxy.answering.answering import Answering
     from mcp_tap.proxy.answering.repeat import Repeat
     from mcp_tap.proxy.answering.verdicts import Round
-    from mcp_tap.proxy.listener import ClientConnection
 
 _EVENTS: Final = "text/event-stream"
 _VERSION: Final = b"mcp-protocol-version"
@@ -45,22 +43,13 @@ class EitherExchange(AnsweringExchange):
     _copy: list[bytes] | None = None
     """The response to `initialize`, beside what is passed on."""
 
-    def __init__(
-        self,
-        client: ClientConnection,
-        head: Head[RequestLine],
-        body: bytes | None = None,
-        *,
-        answering: Answering,
-        records: Records,
-    ) -> None:
-        """Begin with a request, or its head alone."""
-        super().__init__(client, head, body, answering=answering, records=records)
-        if head.line.method == b"GET":
-            session = answering.sessions.find(self._key(), self.tap.t)
+    def _without_message(self) -> None:
+        method = self.line.method
+        if method == b"GET":
+            session = self.answering.sessions.find(self._key(), self.tap.t)
             self._pushes = Pushes(self, session, None)
-        elif head.line.method == b"DELETE":
-            answering.sessions.closed(self._key())
+        elif method == b"DELETE":
+            self.answering.sessions.closed(self._key())
 
     def _key(self) -> Hashable:
         """Say whose session it is."""
@@ -95,9 +84,7 @@ class EitherExchange(AnsweringExchange):
         self.watched = request
         self._pushes = Pushes(self, session, called)
         if request.edited:
-            self._waiting = [request.body]
-            self.head = with_length(self.head, len(request.body))
-            self.tap.report(self.records.edited, self.tape, self.tap.t, request.body)
+            self._edit(request)
 
     def _let_go(self, body: bytes, *, whole: bool) -> None:
         if whole and self._pushes is not None and self._pushes.called is not None:
@@ -156,9 +143,9 @@ class EitherExchange(AnsweringExchange):
         """Pass a complete response on in one go, where nothing in it can ask."""
         pushes = self._pushes
         if pushes is None:
-            if self._watching and b"taskId" in body:
+            if self._watching and self.watched.meta.tasks and b"taskId" in body:
                 self._learn(body)
-            return super().upstream_whole(head, body)
+            return AnsweringExchange.upstream_whole(self, head, body)
         stream = head.fields.content_type.startswith(_EVENTS)
         if stream and (head.fields.encoding is not None or may_push(body)):
             self.upstream_head(head, to_eof=False)
@@ -179,6 +166,11 @@ class EitherExchange(AnsweringExchange):
         if self._copy is not None and self._gate is None:
             self._copy.append(data)
         super().upstream_data(data)
+
+    def _may_matter(self, data: bytes) -> bool:
+        if self._pushes is not None or self._notices is not None:
+            return True
+        return self._watching and (may_ask(data) or (self.watched.meta.tasks and b"taskId" in data))
 
     def _block(self, block: bytes) -> None:
         looker = self._pushes or self._notices

@@ -11,7 +11,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.net.heads import Head, RequestLine, StatusLine
@@ -19,10 +19,11 @@ from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, may_ask
 from mcp_tap.proxy.answering.chain import Chain
 from mcp_tap.proxy.answering.gate import Gate, data_of
-from mcp_tap.proxy.answering.heads import endless, field, with_length
+from mcp_tap.proxy.answering.heads import endless, with_length
 from mcp_tap.proxy.answering.outlet import Outlet
-from mcp_tap.proxy.answering.request import MOST_REQUEST
+from mcp_tap.proxy.answering.request import MOST_REQUEST, Watched
 from mcp_tap.proxy.answering.verdicts import HOOK, Round
+from mcp_tap.proxy.exchange import HttpExchange
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
@@ -32,41 +33,43 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.listener import ClientConnection
 
 _EVENTS: Final = "text/event-stream"
-_VERSION: Final = b"mcp-protocol-version"
 
 
 class AnsweringExchange(Outlet):
     """A request whose rounds the tap may answer."""
 
+    answering: Answering
     _watching = False
     _holding = False
     """The request waits to be whole before it goes up."""
+    _body: list[bytes]
+    """What is held: of the request, then of the response."""
+    _body_size = 0
     _held_head: tuple[Head[StatusLine], bool] | None = None
     _gate: Gate | None = None
     _decoder: Decoder | None = None
     """Undoes the coding of a stream, which is passed on without it."""
 
     def __init__(
-        self,
-        client: ClientConnection,
-        head: Head[RequestLine],
-        body: bytes | None = None,
-        *,
-        answering: Answering,
-        records: Records,
+        self, client: ClientConnection, head: Head[RequestLine], body: bytes | None = None
     ) -> None:
         """Begin with a request, or its head alone."""
-        super().__init__(client, head, body)
-        self.answering = answering
-        self.records = records
-        self._body: list[bytes] = []
-        self._body_size = 0
-        if head.line.method == b"POST" and head.fields.encoding is None:
-            length = head.content_length()
+        HttpExchange.__init__(self, client, head, body)
+        if head.line.method != b"POST":
+            self._without_message()
+        elif head.fields.encoding is None:
             if body is not None:
                 self._examine(body)
-            elif length is None or length <= MOST_REQUEST:
+                return
+            length = head.content_length()
+            if length is None or length <= MOST_REQUEST:
+                self._body = []
                 self._holding = True
+
+    @classmethod
+    def of(cls, answering: Answering, records: Records) -> type[Self]:
+        """Make the exchanges of a run."""
+        return type(cls.__name__, (cls,), {"answering": answering, "records": records})
 
     @property
     def server_name(self) -> str | None:
@@ -77,7 +80,7 @@ class AnsweringExchange(Outlet):
 
     def _go(self) -> None:
         if not self._holding:
-            super()._go()
+            HttpExchange._go(self)  # noqa: SLF001 - its own base, named for its speed
 
     def request_data(self, data: bytes) -> None:
         """Keep what comes until all is there."""
@@ -109,17 +112,24 @@ class AnsweringExchange(Outlet):
             self._kept = [b"".join(self._body)]
         super().refuse(status, code, why, how)
 
+    def _without_message(self) -> None:
+        """Begin with what is no POST."""
+
     def _examine(self, body: bytes) -> None:
-        version = field(self.tape.head, _VERSION)
-        watched = self.answering.reader.read(body, version)
+        watched = self.answering.reader.read(body, self.head)
         if watched is None:
             return
         self.watched = watched
         self._watching = True
-        self._waiting = [watched.body]
         if watched.edited:
-            self.head = with_length(self.head, len(watched.body))
-            self.tap.report(self.records.edited, self.tape, self.tap.t, watched.body)
+            self._edit(watched)
+
+    def _edit(self, watched: Watched) -> None:
+        """Let a request go up that is not quite what the client wrote."""
+        self._waiting = [watched.body]
+        self.head = with_length(self.head, len(watched.body))
+        tap = self.tap
+        tap.report(self.records.edited, self.tape, tap.t, watched.body, watched.meta.shown)
 
     def _let_go(self, body: bytes, *, whole: bool) -> None:
         self._holding = False
@@ -140,7 +150,7 @@ class AnsweringExchange(Outlet):
 
     def reads(self, body: bytes) -> reading.Asked | None:
         """Read a response that asks; None for any other message."""
-        return reading.read(body)
+        return reading.read(body) if self.watched.id != b"null" else None
 
     # the response
 
@@ -155,6 +165,7 @@ class AnsweringExchange(Outlet):
             return
         if "json" in fields.content_type and self._can_read(head):
             self._held_head = (head, to_eof)
+            self._body, self._body_size = [], 0
             self._first_byte = self.tap.now()
             return
         self._watching = False
@@ -192,7 +203,7 @@ class AnsweringExchange(Outlet):
     def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
         """Pass a complete response on in one go, unless it asks."""
         if not self._watching or (head.fields.encoding is None and not may_ask(body)):
-            return super().upstream_whole(head, body)  # mostly
+            return HttpExchange.upstream_whole(self, head, body)  # mostly
         self.upstream_head(head, to_eof=False)
         self.upstream_data(body)
         whole = self.upstream_end()
@@ -208,10 +219,17 @@ class AnsweringExchange(Outlet):
                 self._unexamined(f"it has more than {MOST_RESPONSE} bytes")
                 self._release()
         elif self._gate is not None:
+            if self._decoder is None and self._gate.passes(data) and not self._may_matter(data):
+                HttpExchange.upstream_data(self, data)  # mostly
+                return
             for block in self._gate.feed(self._plain(data)):
                 self._block(block)
         else:
             super().upstream_data(data)
+
+    def _may_matter(self, data: bytes) -> bool:
+        """Tell whether anything in whole events has to be looked at."""
+        return self._watching and may_ask(data)
 
     def _plain(self, data: bytes) -> bytes:
         if self._decoder is None:

@@ -11,6 +11,7 @@ from typing import Final
 from mcp_tap.core.sse import SseParser
 
 _BLANK: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n)(?:\r\n|\r(?!\n)|\n)")
+_ENDS: Final = (b"\n\n", b"\r\n\r\n")
 _COMMENT: Final = 4096
 """Bytes of comments that are passed on before their blank line."""
 _LINES: Final = re.compile(rb"\r\n|\r|\n")
@@ -56,6 +57,10 @@ class Gate:
             self.open = True
             blocks.append(self._all())
         return blocks
+
+    def passes(self, data: bytes) -> bool:
+        """Tell whether bytes are whole blocks, so that they need not be cut."""
+        return not self._rest and data.endswith(_ENDS)
 
     def finish(self) -> bytes:
         """Give what the stream ended in the middle of."""

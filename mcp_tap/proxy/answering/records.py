@@ -5,6 +5,8 @@ As in `proxy.recording`, each method is a report: it is called later, in order, 
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from mcp_tap.core.records import Sender, Sse
@@ -35,10 +37,11 @@ class Records:
         self.begin = recording.payloads.begin
         """Begins a payload that will be recorded with this head."""
 
-    def edited(self, tape: Tape, t: float, body: bytes) -> None:
-        """Record the request as it went upstream."""
+    def edited(self, tape: Tape, t: float, body: bytes, shown: Any = None) -> None:
+        """Record the request as it went upstream; `shown`: what of it anybody looks at."""
         tape.leg, tape.replaces = "upstream", tape.heard
-        self._payloads.whole(tape, t, "tap", tape.head, body)
+        if shown is None or not self._payloads.instead(tape, t, body, shown):
+            self._payloads.whole(tape, t, "tap", tape.head, body)
         tape.leg = tape.replaces = None
 
     def withheld(self, tape: Tape, t: float, head: Head[StatusLine], body: bytes) -> None:

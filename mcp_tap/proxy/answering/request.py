@@ -15,11 +15,14 @@ from mcp_tap.core import spec
 from mcp_tap.core.model import AskKind
 from mcp_tap.core.splice import SpliceError, find, put, spliced, swapped
 from mcp_tap.core.wire import dumps, loads
+from mcp_tap.net.heads import Head, RequestLine
+from mcp_tap.proxy.answering.heads import field
 
 MOST_REQUEST: Final = 4 << 20
 """Bytes of a request that are held until it is whole, to be looked at."""
 _LOOKED_AT: Final = spec.MAY_ASK | {spec.TASKS_GET, spec.LISTEN}
 """Requests on whose responses, or streams, something may be asked."""
+_VERSION: Final = b"mcp-protocol-version"
 _REMEMBERED: Final = 512
 _LARGE: Final = 8 << 10
 """Bytes of a `_meta` above which it is not remembered."""
@@ -42,33 +45,59 @@ class _Request(Struct):
 _decoder: Final = msgspec.json.Decoder(_Request)
 
 
-class Meta(Struct, frozen=True):
+class Meta(Struct, frozen=True, kw_only=True):
     """What the `_meta` of a request declares."""
 
-    version: str | None
-    declared: frozenset[AskKind]
+    version: str | None = None
+    modern: bool = False
+    """Rounds are what that revision has."""
+    declared: frozenset[AskKind] = frozenset()
     """Kinds of asks its client can answer."""
-    token: bytes
+    token: bytes = b""
     """As it came."""
-    edited: bytes | None
+    edited: bytes | None = None
     """As it goes upstream, where that is not the same."""
+    tasks: bool = False
+    """It declares that a call may become a task."""
+    shown: Any = None
+    """As much of a message with the latter as anybody looks at."""
 
 
-class Watched(Struct, kw_only=True):
-    """A request whose answer is looked at."""
+_NO_META: Final = Meta()
+
+
+class Watched(Struct):
+    """A request whose answer is looked at; of most, no more than that is wanted."""
 
     method: str
-    name: str | None
-    """Tool or prompt name, resource URI, or id of a task."""
-    id: bytes
-    """Its id, as the bytes the client wrote."""
-    state: str | None
-    """The requestState it carries, where it answers a round itself."""
-    declared: frozenset[AskKind]
     body: bytes
     """What goes upstream."""
-    edited: bool
-    """That is not what the client wrote."""
+    meta: Meta
+    raw_id: Raw
+    raw_name: Raw | UnsetType
+    raw_state: Raw | UnsetType = UNSET
+    edited: bool = False
+    """It is not what the client wrote."""
+
+    @property
+    def id(self) -> bytes:
+        """Its id, as the bytes the client wrote."""
+        return bytes(self.raw_id)
+
+    @property
+    def name(self) -> str | None:
+        """Tool or prompt name, resource URI, or id of a task."""
+        return _text(self.raw_name)
+
+    @property
+    def state(self) -> str | None:
+        """The requestState it carries, where it answers a round itself."""
+        return _text(self.raw_state)
+
+    @property
+    def declared(self) -> frozenset[AskKind]:
+        """Kinds of asks its client can answer."""
+        return self.meta.declared
 
     def arguments(self) -> Any:
         """Parse its arguments; None also where nobody can tell which they are."""
@@ -105,54 +134,50 @@ class Reader:
         self._advertise = advertise
         self._metas: dict[bytes, Meta] = {}
 
-    def read(self, body: bytes, header_version: str | None) -> Watched | None:
-        """Read a request; None for whatever is not looked at.
-
-        Args:
-            body: as the client sent it.
-            header_version: protocol revision that its head declares.
-        """
+    def read(self, body: bytes, head: Head[RequestLine]) -> Watched | None:
+        """Read a request; None for whatever is not looked at."""
         try:
             request = _decoder.decode(body)
         except (ValueError, RecursionError):
             return None
-        if request.method not in _LOOKED_AT or bytes(request.id) == b"null":
+        method = request.method
+        if method not in _LOOKED_AT:
             return None
         params = request.params
         raw = params.meta
-        meta = self._meta(bytes(raw)) if raw is not UNSET else None
-        version = meta.version if meta is not None and meta.version else header_version
-        if version is None or spec.era_of(version) != "stateless":
+        meta = _NO_META if raw is UNSET else self._meta(bytes(raw))
+        if not meta.modern and (meta.version is not None or not _is_modern(field(head, _VERSION))):
             return None
-        edited = body
-        if meta is not None and meta.edited is not None:
+        watched = Watched(
+            method, body, meta, request.id, _named(method, params), params.requestState
+        )
+        if meta.edited is not None:
             try:
-                edited = swapped(body, meta.token, meta.edited, "params", "_meta")
+                watched.body = swapped(body, meta.token, meta.edited, "params", "_meta")
             except SpliceError:
                 return None
-        return Watched(
-            method=request.method,
-            name=_text(_named(request.method, params)),
-            id=bytes(request.id),
-            state=_text(params.requestState),
-            declared=meta.declared if meta is not None else frozenset(),
-            body=edited,
-            edited=edited is not body,
-        )
+            watched.edited = True
+        return watched
 
-    def _meta(self, token: bytes) -> Meta | None:
+    def _meta(self, token: bytes) -> Meta:
         found = self._metas.get(token)
-        if found is not None:
-            return found
+        if found is None:
+            found = self._read(token)
+            if len(token) <= _LARGE:
+                if len(self._metas) >= _REMEMBERED:
+                    self._metas.clear()
+                self._metas[token] = found
+        return found
+
+    def _read(self, token: bytes) -> Meta:
         try:
             value = loads(token)
         except ValueError:
-            return None
+            return _NO_META
         if type(value) is not dict:
-            return None
+            return _NO_META
         version = value.get(spec.META_VERSION)
-        if type(version) is not str:
-            version = None
+        version = version if type(version) is str else None
         capabilities = value.get(spec.CLIENT_CAPABILITIES)
         edited = None
         if self._advertise:
@@ -160,12 +185,19 @@ class Reader:
                 edited = declaring(token, capabilities, self._advertise, spec.CLIENT_CAPABILITIES)
             except SpliceError:
                 edited = None
-        found = Meta(version, declared_in(capabilities), token, edited)
-        if len(token) <= _LARGE:
-            if len(self._metas) >= _REMEMBERED:
-                self._metas.clear()
-            self._metas[token] = found
-        return found
+        return Meta(
+            version=version,
+            modern=_is_modern(version),
+            declared=declared_in(capabilities),
+            token=token,
+            edited=edited,
+            tasks=spec.TASKS_EXTENSION.encode() in token,
+            shown={"params": {"_meta": loads(edited)}} if edited is not None else None,
+        )
+
+
+def _is_modern(version: str | None) -> bool:
+    return version is not None and spec.era_of(version) == "stateless"
 
 
 def declared_in(capabilities: Any) -> frozenset[AskKind]:

@@ -21,7 +21,7 @@ from mcp_tap.core.model import AskKind
 from mcp_tap.core.splice import SpliceError
 from mcp_tap.core.values import id_key
 from mcp_tap.core.wire import loads
-from mcp_tap.proxy.answering.request import Watched, declared_in, declaring
+from mcp_tap.proxy.answering.request import Meta, Watched, declared_in, declaring
 
 MOST_SESSIONS: Final = 4096
 LONGEST_SESSION: Final = 24 * 3600.0
@@ -138,27 +138,10 @@ class Sessions:
                 return None
             declared = declared_in(capabilities)
         name = params.uri if request.method == "resources/read" else params.name
-        return Watched(
-            method=request.method,
-            name=_text(name),
-            id=bytes(request.id),
-            state=None,
-            declared=declared,
-            body=told,
-            edited=told is not body,
-        )
+        meta = Meta(declared=declared)
+        return Watched(request.method, told, meta, request.id, name, edited=told is not body)
 
     def begun(self, request: Watched) -> Session:
         """Make a session of an `initialize`; its key comes with the response."""
         kinds = request.declared | self._kinds if request.edited else request.declared
         return Session(key=None, declared=request.declared, advertised=kinds)
-
-
-def _text(raw: Raw | UnsetType) -> str | None:
-    if raw is UNSET:
-        return None
-    try:
-        value = loads(bytes(raw))
-    except ValueError:
-        return None
-    return value if type(value) is str else None
