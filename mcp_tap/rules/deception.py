@@ -43,9 +43,10 @@ def instant_accept(answer: Answer) -> Hits:
 
     Less than 0.3 s lie between the question and its answer, so nobody was asked: a link was
     accepted, or a form in which a required field had to be filled in freely.  A client may decline
-    by policy as fast as it likes, and forms that can be accepted as they are may be.
+    by policy as fast as it likes, and forms that can be accepted as they are may be; what a script
+    of the tap answers is nobody's claim to have asked.
     """
-    if answer.action != "accept":
+    if answer.action != "accept" or answer.message.sender == "tap":
         return None
     elapsed = answer.elapsed
     if not 0 <= elapsed < INSTANT:

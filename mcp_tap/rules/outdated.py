@@ -127,7 +127,7 @@ def deprecated_feature_used(subject: Message | Ask) -> Hits:
         return _once(subject.kind, words, subject.path + "/method")
     event = subject.event
     if event == "request":
-        return _requested(subject)
+        return _requested(subject) if subject.sender == "client" else None
     if event == "result":
         return _discovered(subject)
     if event == "malformed":
