@@ -1,5 +1,7 @@
 """A server of the Python SDK that asks for everything there is: forms, a page, a model, roots.
 
+In a session it pushes its asks, since 2026-07-28 its results ask.
+
 Prints `{"url": ...}` once it listens, on a port the system chose; ends on SIGTERM.
 """
 
@@ -16,10 +18,19 @@ from mcp.types import (
     SamplingMessage,
     TextContent,
 )
+from pydantic import BaseModel
 
 from tests.peers.python_server import main, server
 
 WORD = {"type": "object", "properties": {"word": {"type": "string", "default": "plain"}}}
+
+
+class Word(BaseModel):
+    word: str = "plain"
+
+
+def pushes(ctx: Context) -> bool:
+    return (ctx.protocol_version or "") < "2026-07-28"
 
 
 def ask_word(message: str) -> ElicitRequest:
@@ -31,9 +42,13 @@ def ask_word(message: str) -> ElicitRequest:
 async def study(topic: str, ctx: Context) -> str | InputRequiredResult:
     """Ask a model and for the roots at once, and report progress in every round."""
     await ctx.report_progress(1, 2, f"studying {topic}")
+    prompt = SamplingMessage(role="user", content=TextContent(type="text", text=topic))
+    if pushes(ctx):
+        said = await ctx.session.create_message([prompt], max_tokens=50)
+        folders = [str(root.uri) for root in (await ctx.session.list_roots()).roots]
+        return f"{said.content.text} {folders} pushed"
     answers = ctx.input_responses or {}
     if "model" not in answers:
-        prompt = SamplingMessage(role="user", content=TextContent(type="text", text=topic))
         params = CreateMessageRequestParams(messages=[prompt], max_tokens=50)
         return InputRequiredResult(
             request_state=f"studying {topic}",
@@ -49,6 +64,8 @@ async def study(topic: str, ctx: Context) -> str | InputRequiredResult:
 @server.prompt()
 async def greet(name: str, ctx: Context) -> str | InputRequiredResult:
     """Ask for a word before a prompt is given."""
+    if pushes(ctx):
+        return f"{name}: {(await ctx.elicit('A word for the prompt?', Word)).data.word}"
     answers = ctx.input_responses or {}
     if "word" not in answers:
         return InputRequiredResult(input_requests={"word": ask_word("A word for the prompt?")})
@@ -58,6 +75,8 @@ async def greet(name: str, ctx: Context) -> str | InputRequiredResult:
 @server.resource("note://{name}")
 async def note(name: str, ctx: Context) -> str | InputRequiredResult:
     """Ask for a word before a resource is read."""
+    if pushes(ctx):
+        return f"{name}: {(await ctx.elicit('A word for the note?', Word)).data.word}"
     answers = ctx.input_responses or {}
     if "word" not in answers:
         return InputRequiredResult(input_requests={"word": ask_word("A word for the note?")})

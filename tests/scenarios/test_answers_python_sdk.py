@@ -80,3 +80,30 @@ async def test_everything_that_asks_completes_for_a_client_that_declares_nothing
     ]
     assert {r["by_tap"] for call in asking for r in call["rounds"][1:]} == {True}
     assert run(["check", str(tmp_path / "run.jsonl"), "--no-config"]) == 0
+
+
+async def test_what_a_session_pushes_completes_for_a_client_that_declares_nothing(tmp_path, capsys):
+    script = tmp_path / "answers.toml"
+    script.write_text(SCRIPT, encoding="utf-8")
+    async with serving(*SERVER) as url, tapping(url, tmp_path, "-a", str(script)) as tapped:
+        (found,) = await outcome(*CLIENT, tapped, "legacy")
+    assert found["version"] == "2025-11-25"
+    expected = [*RESULTS]
+    expected[3] = [False, "Twice a day. ['file:///srv/sea'] pushed"]
+    assert found["results"] == expected
+    assert run(["show", str(tmp_path / "run.jsonl"), "-f", "json"]) == 0
+    calls = json.loads(capsys.readouterr().out)["calls"]
+    asking = [call for call in calls if len(call["rounds"]) > 1]
+    assert [call["name"] for call in asking] == ["book", "sign_in", "study", "greet", "note://ada"]
+    assert {call["outcome"] for call in calls} == {"ok"}
+    asks = [ask for call in asking for r in call["rounds"] for ask in r["asks"]]
+    assert [(ask["answered_by"], ask["entry"]) for ask in asks] == [
+        ("tap", "the day"),
+        ("tap", "the seat"),
+        ("tap", "the page"),
+        ("tap", "the model"),
+        ("tap", "the roots"),
+        ("tap", "any word"),
+        ("tap", "any word"),
+    ]
+    assert run(["check", str(tmp_path / "run.jsonl"), "--no-config"]) == 0
