@@ -1,0 +1,44 @@
+"""The TypeScript SDK on one side or both: what asks completes for clients that declare nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcp_tap.cli.main import run
+from tests.peers.programs import HERE, outcome, python, serving, tapping
+from tests.scenarios.test_answers_python_sdk import SCRIPT
+
+pytestmark = pytest.mark.node
+
+TS_CLIENT = ["node", str(HERE / "ts" / "mute_client.mjs")]
+TS_SERVER = ["node", str(HERE / "ts" / "server.mjs")]
+PY_CLIENT = python("python_mute_client.py")
+PY_SERVER = python("python_server.py")
+RESULTS = [[False, "5"], [False, "2 guests on tue, seat 4A"], [False, "ada: accept"]]
+ENTRIES = ["the day", "the seat", "the page"]
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "mode", "version"),
+    [
+        (TS_CLIENT, TS_SERVER, "2026-07-28", "2026-07-28"),
+        (TS_CLIENT, TS_SERVER, "legacy", "2025-11-25"),
+        (TS_CLIENT, PY_SERVER, "legacy", "2025-11-25"),
+        (PY_CLIENT, TS_SERVER, "2026-07-28", "2026-07-28"),
+    ],
+    ids=["ts-ts", "ts-ts-session", "ts-py-session", "py-ts"],
+)
+async def test_what_asks_completes(client, server, mode, version, tmp_path, capsys):
+    script = tmp_path / "answers.toml"
+    script.write_text(SCRIPT, encoding="utf-8")
+    async with serving(*server) as url, tapping(url, tmp_path, "-a", str(script)) as tapped:
+        (found,) = await outcome(*client, tapped, mode)
+    assert (found["version"], found["results"]) == (version, RESULTS)
+    path = str(tmp_path / "run.jsonl")
+    assert run(["show", path, "method:tools/call", "-f", "json"]) == 0
+    calls = json.loads(capsys.readouterr().out)["calls"]
+    asks = [ask for call in calls for r in call["rounds"] for ask in r["asks"]]
+    assert [(ask["answered_by"], ask["entry"]) for ask in asks] == [("tap", e) for e in ENTRIES]
+    assert run(["check", path, "--no-config"]) == 0, capsys.readouterr().out
