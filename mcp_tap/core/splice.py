@@ -174,7 +174,7 @@ def swapped(data: bytes, old: bytes, new: bytes, *path: str) -> bytes:
     """
     if len(old) > _RARE:
         at = data.find(old)
-        if at == data.rfind(old) and at >= 0:  # the only place it can be
+        if at >= 0 and data.find(old, at + 1) < 0:  # the only place it can be
             return data[:at] + new + data[at + len(old) :]
     span = find(data, *path)
     if span is None:

@@ -12,7 +12,7 @@ from mcp_tap.core import spec
 from mcp_tap.core.wire import loads
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import tasked
-from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked, may_ask
+from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
 from mcp_tap.proxy.answering.exchange import AnsweringExchange
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.heads import STREAM, field
@@ -47,6 +47,7 @@ class EitherExchange(AnsweringExchange):
         method = self.line.method
         if method == b"GET":
             session = self.answering.sessions.find(self._key(), self.tap.t)
+            self._glances = False
             self._pushes = Pushes(self, session, None)
         elif method == b"DELETE":
             self.answering.sessions.closed(self._key())
@@ -61,12 +62,12 @@ class EitherExchange(AnsweringExchange):
 
     # the request
 
-    def _examine(self, body: bytes) -> None:
-        super()._examine(body)
-        if self._watching:
-            if self.watched.method == spec.LISTEN:
-                self._notices = Notices(self)
-            return
+    def _listens(self) -> None:
+        self._notices = Notices(self)
+        self._glances = False
+
+    def _unwatched(self, body: bytes) -> None:
+        """Look at a request of the era before."""
         version = field(self.tape.head, _VERSION)
         if version is not None and spec.era_of(version) == "stateless":
             return
@@ -82,6 +83,7 @@ class EitherExchange(AnsweringExchange):
             session = sessions.find(self._key(), self.tap.t)
             session.begin(called)
         self.watched = request
+        self._glances = False
         self._pushes = Pushes(self, session, called)
         if request.edited:
             self._edit(request)
@@ -143,7 +145,7 @@ class EitherExchange(AnsweringExchange):
         """Pass a complete response on in one go, where nothing in it can ask."""
         pushes = self._pushes
         if pushes is None:
-            if self._watching and self.watched.meta.tasks and b"taskId" in body:
+            if not self._glances and self._watching and head.fields.encoding is None:
                 self._learn(body)
             return AnsweringExchange.upstream_whole(self, head, body)
         stream = head.fields.content_type.startswith(_EVENTS)
@@ -161,16 +163,11 @@ class EitherExchange(AnsweringExchange):
         pushes.close()
         return whole
 
-    def upstream_data(self, data: bytes) -> None:
+    def _pass(self, data: bytes) -> None:
         """Pass on, and look at what `initialize` brings."""
-        if self._copy is not None and self._gate is None:
+        if self._copy is not None:
             self._copy.append(data)
-        super().upstream_data(data)
-
-    def _may_matter(self, data: bytes) -> bool:
-        if self._pushes is not None or self._notices is not None:
-            return True
-        return self._watching and (may_ask(data) or (self.watched.meta.tasks and b"taskId" in data))
+        super()._pass(data)
 
     def _block(self, block: bytes) -> None:
         looker = self._pushes or self._notices

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Self
 
+from mcp_tap.core import spec
 from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.net.heads import Head, RequestLine, StatusLine
 from mcp_tap.proxy.answering import asked as reading
@@ -47,6 +48,8 @@ class AnsweringExchange(Outlet):
     _body_size = 0
     _held_head: tuple[Head[StatusLine], bool] | None = None
     _gate: Gate | None = None
+    _glances = True
+    """All that matters in what comes is whether it asks."""
     _decoder: Decoder | None = None
     """Undoes the coding of a stream, which is passed on without it."""
 
@@ -118,11 +121,22 @@ class AnsweringExchange(Outlet):
     def _examine(self, body: bytes) -> None:
         watched = self.answering.reader.read(body, self.head)
         if watched is None:
+            self._unwatched(body)
             return
         self.watched = watched
         self._watching = True
         if watched.edited:
             self._edit(watched)
+        if watched.meta.tasks:
+            self._glances = False
+        if watched.method == spec.LISTEN:
+            self._listens()
+
+    def _unwatched(self, body: bytes) -> None:
+        """Let a request pass whose response is nothing to look at."""
+
+    def _listens(self) -> None:
+        """Let a stream pass on which no response comes."""
 
     def _edit(self, watched: Watched) -> None:
         """Let a request go up that is not quite what the client wrote."""
@@ -160,9 +174,14 @@ class AnsweringExchange(Outlet):
             super().upstream_head(head, to_eof=to_eof)
             return
         fields = head.fields
-        if fields.content_type.startswith(_EVENTS) and self._can_read(head):
-            self._stream(head, to_eof=to_eof)
-            return
+        if fields.content_type.startswith(_EVENTS):
+            if head.length is None and fields.encoding is None:
+                self._gate = Gate(MOST_RESPONSE)
+                HttpExchange.upstream_head(self, head, to_eof=to_eof)  # mostly
+                return
+            if self._can_read(head):
+                self._stream(head, to_eof=to_eof)
+                return
         if "json" in fields.content_type and self._can_read(head):
             self._held_head = (head, to_eof)
             self._body, self._body_size = [], 0
@@ -180,6 +199,7 @@ class AnsweringExchange(Outlet):
             return
         if coded:
             self._decoder = decoder(coded, MOST_RESPONSE, stream=True)
+            self._glances = False
         shown = endless(head)
         self._first_byte = now = self.tap.now()
         self.tap.report(self.records.reframed, self.tape, now, head, shown)
@@ -219,17 +239,17 @@ class AnsweringExchange(Outlet):
                 self._unexamined(f"it has more than {MOST_RESPONSE} bytes")
                 self._release()
         elif self._gate is not None:
-            if self._decoder is None and self._gate.passes(data) and not self._may_matter(data):
-                HttpExchange.upstream_data(self, data)  # mostly
+            if self._glances and self._gate.passes(data) and not (self._watching and may_ask(data)):
+                self._pieces.append(data)  # mostly
+                self._frame(data)
                 return
             for block in self._gate.feed(self._plain(data)):
                 self._block(block)
         else:
-            super().upstream_data(data)
+            self._pass(data)
 
-    def _may_matter(self, data: bytes) -> bool:
-        """Tell whether anything in whole events has to be looked at."""
-        return self._watching and may_ask(data)
+    def _pass(self, data: bytes) -> None:
+        super().upstream_data(data)
 
     def _plain(self, data: bytes) -> bytes:
         if self._decoder is None:
