@@ -25,6 +25,7 @@ LINES = (
     b"Authorization: Bearer abc",
     b"X-Team: blue",
 )
+LINE_END = b"\r\n\r\n"
 ACCEPTED = b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -569,3 +570,40 @@ async def test_a_person_is_not_asked_any_more_for_what_a_server_takes_back(tmp_p
         response = await rig.ask(post(book(), *LINES, SESSION))
         assert [m.get("id") for m in said(response)] == [7]
         assert person.cancelled
+
+
+async def test_a_session_with_an_endpoint_of_its_own_is_answered_there(tmp_path):
+    """The transport of 2024-11-05: one stream for all that a server says."""
+    place, told, answers = b"/messages?session=1", asyncio.Queue(), asyncio.Queue()
+
+    async def server(wire):
+        message = await wire.message()
+        if message.start.startswith(b"GET"):
+            await wire.send(SSE_HEAD, chunk(b"event: endpoint\ndata: " + place + b"\n\n"))
+            while True:
+                await wire.send(chunk(event(await told.get())))
+        assert message.start == b"POST " + place + b" HTTP/1.1"
+        await wire.send(b"HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted")
+        value = message.json
+        if value.get("method") == "initialize":
+            assert value["params"]["capabilities"] == {"elicitation": {"form": {}}}
+            told.put_nowait(welcome(value["id"]).partition(b"\r\n\r\n")[2])
+        elif value.get("method") == "tools/call":
+            told.put_nowait(day())
+        elif "result" in value:
+            answers.put_nowait(value)
+            told.put_nowait(result(7, json.dumps(value["result"])))
+
+    script = SCRIPT.replace('field = "day"', 'server = "billing", tool = "book"')
+    async with tapped(server, tmp_path, path="/sse", answering=answering(script)) as rig:
+        stream = await rig.client()
+        await stream.send(get(b"/sse", b"Accept: text/event-stream"))
+        await stream.until(place)
+        await rig.ask(post(hello(), target=place))
+        await stream.until(b"serverInfo")
+        await rig.ask(post(book(), target=place))
+        heard = await stream.until(b"content")
+        assert b"elicitation/create" not in heard
+        heard += await stream.until(LINE_END)
+        assert b"tue" in heard
+        assert answers.get_nowait()["id"] == "ask-1"

@@ -19,7 +19,7 @@ from mcp_tap.proxy.answering.heads import STREAM, field
 from mcp_tap.proxy.answering.noticed import Notices
 from mcp_tap.proxy.answering.pushed import Pushes, may_push
 from mcp_tap.proxy.answering.records import Withheld
-from mcp_tap.proxy.answering.sessions import Called
+from mcp_tap.proxy.answering.sessions import Called, at_endpoint
 from mcp_tap.proxy.answering.tasked import TaskChain
 
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ class EitherExchange(AnsweringExchange):
         session = field(head, _SESSION)
         if session is not None:
             return "session", session
+        place = at_endpoint(head.line.target)
+        if self.answering.sessions.has(place):
+            return place
         return self.client.peer, field(head, b"user-agent"), field(head, b"authorization")
 
     # the request
@@ -180,7 +183,10 @@ class EitherExchange(AnsweringExchange):
     def _opened(self, head: Head[StatusLine]) -> None:
         """Take note of the session that `initialize` opens."""
         pushes = self._pushes
-        if self._copy is None or pushes is None or head.line.status >= 300:
+        if pushes is None or head.line.status >= 300:
+            return
+        pushes.elsewhere = head.line.status == 202
+        if self._copy is None:
             return
         for name, value in head.headers:
             if name.lower() == _SESSION:
@@ -188,7 +194,7 @@ class EitherExchange(AnsweringExchange):
         key = self._key()
         if self.new_session is not None:
             key = "session", self.new_session.decode("latin-1").strip()
-        self.answering.sessions.opened(key, pushes.session, self.tap.t)
+        pushes.session = self.answering.sessions.opened(key, pushes.session, self.tap.t)
 
     def initialized(self, message: dict[str, Any]) -> None:
         """Learn how the server calls itself."""

@@ -257,7 +257,11 @@ class Errand:
 
 
 def errand_head(
-    tap: Tap, head: Head[RequestLine], length: int, own: RawHeaders
+    tap: Tap,
+    head: Head[RequestLine],
+    length: int,
+    own: RawHeaders,
+    target: bytes | None = None,
 ) -> Head[RequestLine]:
     """Make the head of what is sent beside a request: with its fields, as far as they hold for it.
 
@@ -266,6 +270,7 @@ def errand_head(
         head: of the client's request.
         length: of the body.
         own: further fields.
+        target: where it goes; None: where the request went.
     """
     fields = [f for f in head.headers if f[0].lower() not in _OWN]
     wanted = [
@@ -274,5 +279,5 @@ def errand_head(
         (b"Content-Length", b"%d" % length),
         *own,
     ]
-    line = RequestLine(b"POST", head.line.target, "1.1")
+    line = RequestLine(b"POST", target or head.line.target, "1.1")
     return tap.upstream_head(tap.heads.read(line, replaced(fields, wanted)))

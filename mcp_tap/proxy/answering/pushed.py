@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Hashable
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin, urlsplit
 
 from mcp_tap.answers.book import Given, Unmatched
 from mcp_tap.answers.question import Question, questions
@@ -88,11 +89,16 @@ class Pushes:
         """Asks of which a person decides."""
         self._numbered = False
         """Events have ids, so that the stream can be taken up again."""
+        self.elsewhere = False
+        """The response comes on another stream."""
 
     def takes(self, block: bytes) -> bool:
         """Look at an event; tell whether it is not for the client."""
         if not self._numbered:
             self._numbered = block.find(b"id:", 0, 200) >= 0
+        if self.called is None and b"endpoint" in block[:24]:
+            self._placed(data_of(block, MOST_RESPONSE))
+            return False
         if any(word in block for word in _WORDS):
             message = _message(block)
             if message is None:
@@ -107,10 +113,25 @@ class Pushes:
         if b'"result"' in block or b'"error"' in block:
             message = _message(block)
             if message is not None and "method" not in message and "id" in message:
-                self._over(message["id"])
-                if self.called is not None and self.called.request.method == spec.INITIALIZE:
-                    self.exchange.initialized(message)
+                self._answered(message)
         return False
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        """Take note of a response."""
+        called = self._over(message["id"]) or self.called
+        if called is None or called.request.method == spec.INITIALIZE:
+            self.exchange.initialized(message)
+
+    def _placed(self, where: bytes) -> None:
+        """Learn where the messages of this stream's client go (2024-11-05)."""
+        try:
+            parts = urlsplit(urljoin(self.exchange.line.target, where.strip()))
+        except ValueError:
+            return
+        target = parts.path + (b"?" + parts.query if parts.query else b"")
+        if target.startswith(b"/"):
+            sessions = self._answering.sessions
+            self.session = sessions.placed(target, self.exchange.tap.t)
 
     # asks
 
@@ -177,7 +198,7 @@ class Pushes:
     def _has_id(self) -> bool:
         """Tell whether the session has an id, so that ids of its asks are its own."""
         key = self.session.key
-        return isinstance(key, tuple) and key[0] == "session"
+        return isinstance(key, tuple) and key[0] in ("session", "endpoint")
 
     def _act(self, pushed: Pushed, verdict: Verdict) -> None:
         for facts in told(Round(asked=_NO_RESULT, asks=[pushed.ask], verdict=verdict)):
@@ -251,7 +272,8 @@ class Pushes:
         own: RawHeaders = []
         if exchange.new_session is not None:
             own.append((b"Mcp-Session-Id", exchange.new_session))
-        head = errand_head(exchange.tap, exchange.tape.head, len(body), own)
+        endpoint = self.session.endpoint
+        head = errand_head(exchange.tap, exchange.tape.head, len(body), own, endpoint)
         errands = self._answering.errands
 
         def done(outcome: Outcome) -> None:
@@ -288,13 +310,14 @@ class Pushes:
         for work in [*self._waiting.values()]:
             if work is not asyncio.current_task():
                 work.cancel()
-        if self.called is not None and not self._numbered:
+        if self.called is not None and not (self._numbered or self.elsewhere):
             self._over(loads(self.called.request.id))
 
-    def _over(self, request_id: Any) -> None:
+    def _over(self, request_id: Any) -> Called | None:
         called = self.session.end(request_id)
         if called is not None:
             self._answering.book.forget(called.number)
+        return called
 
 
 def may_push(body: bytes) -> bool:

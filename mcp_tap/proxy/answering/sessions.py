@@ -25,7 +25,7 @@ from mcp_tap.proxy.answering.request import Meta, Watched, declared_in, declarin
 
 MOST_SESSIONS: Final = 4096
 LONGEST_SESSION: Final = 24 * 3600.0
-MOST_CALLS: Final = 1024
+MOST_CALLS: Final = 256
 """Calls of a session that are under way at once."""
 MOST_ASKS: Final = 1024
 LONGEST_ASK: Final = 12 * 3600.0
@@ -54,6 +54,8 @@ class Session(Struct, eq=False, kw_only=True):
     """What its server was told that it can."""
     server: str | None = None
     """The name the server gave itself."""
+    endpoint: bytes | None = None
+    """Where messages go, if that is not where the stream came from (2024-11-05)."""
     calls: dict[Hashable, Called] = field(default_factory=dict)
     """Requests without a response, by id."""
     asks: Bounded[Hashable, Fate] = field(default_factory=lambda: Bounded(MOST_ASKS, LONGEST_ASK))
@@ -108,10 +110,26 @@ class Sessions:
         self._sessions.put(key, session, t)
         return session
 
-    def opened(self, key: Hashable, session: Session, t: float) -> None:
-        """Take note of the session that an `initialize` began."""
+    def has(self, key: Hashable) -> bool:
+        """Tell whether a session is known."""
+        return self._sessions.get(key) is not None
+
+    def opened(self, key: Hashable, session: Session, t: float) -> Session:
+        """Take note of what an `initialize` began; give the session that it is."""
+        known = self._sessions.get(key)
+        if known is not None and known.endpoint is not None:
+            # Its stream was there before, and knew only where messages go.
+            known.declared, known.advertised = session.declared, session.advertised
+            return known
         session.key = key
         self._sessions.put(key, session, t)
+        return session
+
+    def placed(self, endpoint: bytes, t: float) -> Session:
+        """Begin a session whose stream says where messages go (2024-11-05)."""
+        session = Session(key=at_endpoint(endpoint), endpoint=endpoint)
+        self._sessions.put(session.key, session, t)
+        return session
 
     def closed(self, key: Hashable) -> None:
         """Forget a session that its client ended."""
@@ -145,3 +163,8 @@ class Sessions:
         """Make a session of an `initialize`; its key comes with the response."""
         kinds = request.declared | self._kinds if request.edited else request.declared
         return Session(key=None, declared=request.declared, advertised=kinds)
+
+
+def at_endpoint(target: bytes) -> Hashable:
+    """Make the key of a session that has an endpoint of its own for an id."""
+    return "endpoint", target
