@@ -6,8 +6,8 @@ Rules of this file:
   the end all of it is stopped, also what it started itself.
 - What it prints goes to stderr, a line at a time and marked, never to stdout.  A thread of its own
   carries that, so that a slow terminal holds up the server, not the traffic.
-- Its stdin stays open until the tap is gone, even where the tap is killed outright: servers that
-  end with their stdin then end, and none ends at once for want of one.
+- Its stdin stays open, empty, until the tap is gone: none ends at once for want of one.  Where the
+  tap is killed outright, that end of stdin is what ends the group.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from mcp_tap.cli.upstream_words import guarded
 from mcp_tap.core.text import cut, safe, took
 from mcp_tap.errors import UpstreamError, UsageError
 from mcp_tap.net.target import Target
@@ -130,7 +131,7 @@ class UpstreamServer:
     def _run(self) -> None:
         try:
             self._process = subprocess.Popen(  # noqa: S603 - what the person asked to be run
-                self._words,
+                guarded(self._words),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -11,6 +12,26 @@ from mcp_tap.errors import UsageError
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 _SHELL_ONLY: Final = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"})
+
+
+_SHELL: Final = "/bin/sh"
+_GUARD: Final = (
+    "exec 3<&0; "
+    "( (cat <&3; kill -TERM 0) >/dev/null 2>&1 & ); "  # no child of the server's, which may count
+    'exec "$@" 3<&-'
+)
+"""Begins the command in its place, beside something that waits for the end of stdin and then ends
+the group: stdin ends when the tap does, even where that is killed outright."""
+
+
+def guarded(words: list[str]) -> list[str]:
+    """Give the words of a command that does not outlive us, to be run as a group of its own.
+
+    As they are where there is no shell for that.
+    """
+    if not (os.access(_SHELL, os.X_OK) and shutil.which("cat")):
+        return words
+    return [_SHELL, "-c", _GUARD, words[0], *words]
 
 
 def words_of(command: str) -> list[str]:

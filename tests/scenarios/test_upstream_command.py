@@ -129,7 +129,7 @@ async def test_signal_ends_tap_and_server(tap, tmp_path, number):
     before = time.monotonic()
     process.send_signal(number)
     assert (await end(process))[0] == 0
-    assert time.monotonic() - before < 2
+    assert time.monotonic() - before < 4  # one second is usual; machines may be busy
     assert not listens(port)
 
 
@@ -140,6 +140,15 @@ async def test_signal_while_the_server_starts_ends_it(tap, tmp_path):
     await until((tmp_path / "up").exists)
     process.send_signal(signal.SIGTERM)
     assert (await end(process))[0] == 128 + signal.SIGTERM
+
+
+async def test_server_ends_where_the_tap_is_killed_outright(tap, tmp_path):
+    port = free_port()
+    process = await tap(port, "--ready-file", "ready.json", "--upstream-command", demo(port))
+    await until((tmp_path / "ready.json").exists)
+    process.kill()
+    await end(process)
+    await until(lambda: not listens(port))
 
 
 async def test_server_that_ends_in_the_middle_is_told(tap, tmp_path):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from mcp_tap.cli import upstream, upstream_lines
+from mcp_tap.cli import upstream, upstream_lines, upstream_words
 from mcp_tap.cli.upstream import UpstreamServer
 from mcp_tap.cli.upstream_words import words_of
 from mcp_tap.errors import UpstreamError, UsageError
@@ -18,11 +18,11 @@ from mcp_tap.net.target import parse_target
 
 BOUND = 5.0
 SERVE = """
-    import os, signal, socket, sys
+    import os, signal, socket, sys, time
     server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
     print("up", flush=True)
 """
-WAIT = "    signal.pause()\n"
+WAIT = "    while True: time.sleep(0.01)\n"
 
 
 def free_port():
@@ -137,7 +137,7 @@ async def test_end_by_signal_is_named():
 
 
 async def test_server_that_never_accepts_is_given_up_and_stopped():
-    one, _ = server("import signal; print('elsewhere', flush=True);" + WAIT.strip(), wait=0.5)
+    one, _ = server("import time; print('elsewhere', flush=True); time.sleep(60)", wait=0.5)
     with pytest.raises(UpstreamError) as error:
         await one.start()
     assert error.value.code == "upstream-not-ready"
@@ -201,26 +201,46 @@ async def test_nothing_is_waited_for_in_a_hurry():
 
 
 async def test_last_words_on_the_way_out_are_shown():
-    script = SERVE + (
-        "    signal.signal(signal.SIGTERM, lambda *_: (print('bye', flush=True), os._exit(0)))\n"
-    )
-    one, lines = server(script + WAIT)
+    handler = """
+    import os, signal
+    signal.signal(signal.SIGTERM, lambda *_: (print('bye', flush=True), os._exit(0)))
+    """
+    one, lines = server(handler + SERVE + WAIT)
     assert await one.start()
+    await until(lambda: lines == ["up"])
     await one.stop()
     assert lines == ["up", "bye"]
 
 
 async def test_end_in_the_middle_is_told_once():
     ends = []
-    one, _ = server(SERVE + "    sys.stdin.read()\n    sys.exit(3)\n", on_end=ends.append)
+    # Who only looks whether it is up sends nothing.
+    script = SERVE + "    while not server.accept()[0].recv(1): pass\n    sys.exit(3)\n"
+    one, _ = server(script, on_end=ends.append)
     assert await one.start()
-    assert one._process is not None
-    assert one._process.stdin is not None
-    one._process.stdin.close()
+    _, writer = await asyncio.open_connection(one._target.host, one._target.port)
+    writer.write(b"x")
     await until(lambda: ends)
+    writer.close()
     await one.stop()
     assert len(ends) == 1
     assert ends[0].startswith("the server exited with code 3: ")
+
+
+async def test_server_does_not_outlive_us_where_we_are_killed_outright():
+    one, _ = server(SERVE + WAIT)
+    assert await one.start()
+    assert one._process is not None
+    assert one._process.stdin is not None
+    one._process.stdin.close()  # as the system does then
+    await until(lambda: not is_alive(one._process.pid))
+    await one.stop()
+
+
+def test_command_is_run_as_it_is_where_no_shell_can_guard_it(monkeypatch):
+    assert upstream_words.guarded(["a", "b c"])[-2:] == ["a", "b c"]
+    monkeypatch.setattr(upstream_words, "_SHELL", "/no/such/shell")
+    assert upstream_words.guarded(["a", "b c"]) == ["a", "b c"]
 
 
 async def test_without_a_command_nothing_is_done():
