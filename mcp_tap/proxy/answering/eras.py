@@ -152,7 +152,8 @@ class EitherExchange(AnsweringExchange):
                 self._learn(body)
             return AnsweringExchange.upstream_whole(self, head, body)
         stream = head.fields.content_type.startswith(_EVENTS)
-        if stream and (head.fields.encoding is not None or may_push(body)):
+        learns = self._copy is not None or head.fields.encoding is not None
+        if stream and (learns or may_push(body)):
             self.upstream_head(head, to_eof=False)
             self.upstream_data(body)
             whole = self.upstream_end()

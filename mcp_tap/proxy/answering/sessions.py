@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
@@ -168,3 +169,18 @@ class Sessions:
 def at_endpoint(target: bytes) -> Hashable:
     """Make the key of a session that has an endpoint of its own for an id."""
     return "endpoint", target
+
+
+def endpoint_at(target: bytes, where: bytes) -> bytes | None:
+    """Read where the messages of a stream's client go; None where nobody can tell.
+
+    Args:
+        target: of the request for the stream.
+        where: what the stream says, which may be relative to that.
+    """
+    try:
+        parts = urlsplit(urljoin(target, where.strip()))
+    except ValueError:
+        return None
+    found = parts.path + (b"?" + parts.query if parts.query else b"")
+    return found if found.startswith(b"/") else None
