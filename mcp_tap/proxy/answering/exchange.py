@@ -11,162 +11,39 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
-from mcp_tap.core import spec
 from mcp_tap.core.coding import CodingError, Decoder, decoder
-from mcp_tap.net.heads import Head, RequestLine, StatusLine
+from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, may_ask
 from mcp_tap.proxy.answering.chain import Chain
-from mcp_tap.proxy.answering.gate import Gate, data_of
-from mcp_tap.proxy.answering.heads import endless, with_length
-from mcp_tap.proxy.answering.outlet import Outlet
-from mcp_tap.proxy.answering.request import MOST_REQUEST, Watched
+from mcp_tap.proxy.answering.gate import ENDS, Gate, data_of
+from mcp_tap.proxy.answering.heads import endless
+from mcp_tap.proxy.answering.incoming import Incoming
 from mcp_tap.proxy.answering.verdicts import HOOK, Round
 from mcp_tap.proxy.exchange import HttpExchange
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
     from mcp_tap.net.sink import Loss
-    from mcp_tap.proxy.answering.answering import Answering
-    from mcp_tap.proxy.answering.records import Records
-    from mcp_tap.proxy.listener import ClientConnection
 
 _EVENTS: Final = "text/event-stream"
 
 
-class AnsweringExchange(Outlet):
+class AnsweringExchange(Incoming):
     """A request whose rounds the tap may answer."""
 
-    answering: Answering
-    _watching = False
-    _holding = False
-    """The request waits to be whole before it goes up."""
-    _body: list[bytes]
-    """What is held: of the request, then of the response."""
-    _body_size = 0
     _held_head: tuple[Head[StatusLine], bool] | None = None
     _gate: Gate | None = None
-    _glances = True
-    """All that matters in what comes is whether it asks."""
+    _flows = False
+    """It is an event stream of which nothing is held."""
     _decoder: Decoder | None = None
     """Undoes the coding of a stream, which is passed on without it."""
-
-    def __init__(
-        self, client: ClientConnection, head: Head[RequestLine], body: bytes | None = None
-    ) -> None:
-        """Begin with a request, or its head alone."""
-        HttpExchange.__init__(self, client, head, body)
-        if head.line.method != b"POST":
-            self._without_message()
-        elif head.fields.encoding is None:
-            if body is not None:
-                self._examine(body)
-                return
-            length = head.content_length()
-            if length is None or length <= MOST_REQUEST:
-                self._body = []
-                self._holding = True
-
-    @classmethod
-    def of(cls, answering: Answering, records: Records) -> type[Self]:
-        """Make the exchanges of a run."""
-        return type(cls.__name__, (cls,), {"answering": answering, "records": records})
-
-    @property
-    def server_name(self) -> str | None:
-        """What the server is called: by the user, by itself, else its host."""
-        return self.answering.label or self.answering.server or self.tap.target.authority
-
-    # the request
-
-    def _go(self) -> None:
-        if not self._holding:
-            HttpExchange._go(self)  # noqa: SLF001 - its own base, named for its speed
-
-    def request_data(self, data: bytes) -> None:
-        """Keep what comes until all is there."""
-        if not self._holding or self._reply is not None or self.done:
-            super().request_data(data)
-            return
-        self.tap.report(self.tap.recording.request_data, self.tape, self.tap.t, data)
-        self._body.append(data)
-        self._body_size += len(data)
-        if self._body_size > MOST_REQUEST:
-            self._let_go(b"".join(self._body), whole=False)
-
-    def request_end(self) -> None:
-        """Look at the request, and let it go."""
-        if not self._holding or self._reply is not None or self.done:
-            super().request_end()
-            return
-        self.request_done = True
-        self.tap.report(self.tap.recording.request_end, self.tape, self.tap.t)
-        body = b"".join(self._body)
-        self._kept = [body]
-        self._examine(body)
-        self._let_go(self.watched.body if self._watching else body, whole=True)
-
-    def refuse(self, status: int, code: str, why: str, how: How = "refused") -> None:
-        """Answer with an error of the tap's own."""
-        if self._holding:
-            self._holding = False
-            self._kept = [b"".join(self._body)]
-        super().refuse(status, code, why, how)
-
-    def _without_message(self) -> None:
-        """Begin with what is no POST."""
-
-    def _examine(self, body: bytes) -> None:
-        watched = self.answering.reader.read(body, self.head)
-        if watched is None:
-            self._unwatched(body)
-            return
-        self.watched = watched
-        self._watching = True
-        if watched.edited:
-            self._edit(watched)
-        if watched.meta.tasks:
-            self._glances = False
-        if watched.method == spec.LISTEN:
-            self._listens()
-
-    def _unwatched(self, body: bytes) -> None:
-        """Let a request pass whose response is nothing to look at."""
-
-    def _listens(self) -> None:
-        """Let a stream pass on which no response comes."""
-
-    def _edit(self, watched: Watched) -> None:
-        """Let a request go up that is not quite what the client wrote."""
-        self._waiting = [watched.body]
-        self.head = with_length(self.head, len(watched.body))
-        tap = self.tap
-        tap.report(self.records.edited, self.tape, tap.t, watched.body, watched.meta.shown)
-
-    def _let_go(self, body: bytes, *, whole: bool) -> None:
-        self._holding = False
-        self._body = []
-        if self.chunked:
-            self._waiting = [b"%x\r\n%b\r\n" % (len(body), body)] if body else []
-            if whole:
-                self._waiting.append(b"0\r\n\r\n")
-        else:
-            self._waiting = [body]
-        if self.started:
-            super()._go()
-            self.flush()
-
-    def head_for(self, body: bytes) -> Head[RequestLine]:
-        """Give the head of a repeat as it goes upstream."""
-        return self.tap.upstream_head(with_length(self.tape.head, len(body)))
 
     def reads(self, body: bytes) -> reading.Asked | None:
         """Read a response that asks; None for any other message."""
         return reading.read(body) if self.watched.id != b"null" else None
-
-    # the response
 
     def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Hold a response that may ask; a stream goes on, event by event."""
@@ -177,6 +54,7 @@ class AnsweringExchange(Outlet):
         if fields.content_type.startswith(_EVENTS):
             if head.length is None and fields.encoding is None:
                 self._gate = Gate(MOST_RESPONSE)
+                self._flows = self._glances
                 HttpExchange.upstream_head(self, head, to_eof=to_eof)  # mostly
                 return
             if self._can_read(head):
@@ -232,19 +110,22 @@ class AnsweringExchange(Outlet):
 
     def upstream_data(self, data: bytes) -> None:
         """Hold, or cut into events."""
-        if self._held_head is not None:
+        if self._flows and data.endswith(ENDS) and not (self._watching and may_ask(data)):
+            self._pieces.append(data)  # mostly
+            if self._out_chunked:
+                self._out += (b"%x\r\n" % len(data), data, b"\r\n")
+            else:
+                self._out.append(data)
+        elif self._held_head is not None:
             self._body.append(data)
             self._body_size += len(data)
             if self._body_size > MOST_RESPONSE:
                 self._unexamined(f"it has more than {MOST_RESPONSE} bytes")
                 self._release()
         elif self._gate is not None:
-            if self._glances and self._gate.passes(data) and not (self._watching and may_ask(data)):
-                self._pieces.append(data)  # mostly
-                self._frame(data)
-                return
             for block in self._gate.feed(self._plain(data)):
                 self._block(block)
+            self._flows = self._glances and self._gate.empty
         else:
             self._pass(data)
 

@@ -11,7 +11,8 @@ from typing import Final
 from mcp_tap.core.sse import SseParser
 
 _BLANK: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n)(?:\r\n|\r(?!\n)|\n)")
-_ENDS: Final = (b"\n\n", b"\r\n\r\n")
+ENDS: Final = (b"\n\n", b"\r\n\r\n")
+"""What ends with one of these, and began behind a block, is whole blocks."""
 _COMMENT: Final = 4096
 """Bytes of comments that are passed on before their blank line."""
 _LINES: Final = re.compile(rb"\r\n|\r|\n")
@@ -58,9 +59,10 @@ class Gate:
             blocks.append(self._all())
         return blocks
 
-    def passes(self, data: bytes) -> bool:
-        """Tell whether bytes are whole blocks, so that they need not be cut."""
-        return not self._rest and data.endswith(_ENDS)
+    @property
+    def empty(self) -> bool:
+        """Nothing is held back."""
+        return not self._rest
 
     def finish(self) -> bytes:
         """Give what the stream ended in the middle of."""

@@ -5,8 +5,9 @@ A stream that is open gets the result as an event; else the result comes with it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from mcp_tap.core.model import NO_ANSWER
 from mcp_tap.core.splice import SpliceError
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.answering.repeat import Repeat
     from mcp_tap.proxy.answering.request import Watched
     from mcp_tap.proxy.tape import Tape, Way
-
-NO_ANSWER: Final = -31999
-"""JSON-RPC error of a call whose asks got no answer; outside what JSON-RPC and MCP reserve."""
 
 
 class Outlet(HttpExchange):
