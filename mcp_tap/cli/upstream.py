@@ -34,7 +34,7 @@ GRACE: Final = 2.0
 """Seconds a server has between SIGTERM and SIGKILL."""
 STRAGGLERS: Final = 0.3
 """Seconds its group has, once its process has ended and nothing can print any more."""
-LOOK: Final = 0.02
+LOOK: Final = 0.03
 """Seconds between two looks at whether it accepts, or has ended."""
 CONNECT: Final = 1.0
 """Seconds one attempt to connect may take."""
@@ -179,10 +179,10 @@ class UpstreamServer:
                 _, writer = await asyncio.open_connection(self._target.host, self._target.port)
         except (OSError, TimeoutError):
             return False
-        writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
-        return True
+        ends = (writer.get_extra_info(end) for end in ("sockname", "peername"))
+        itself = len(set(ends)) == 1  # a port nobody listens on may be given to who dials it
+        writer.transport.abort()
+        return not itself
 
     def _ended_early(self, code: int) -> UpstreamError:
         assert self._pump is not None

@@ -67,9 +67,10 @@ async def end(process):
     return process.returncode, out.decode(), err.decode()
 
 
-async def until(condition):
+async def until(condition, process=None):
     limit = time.monotonic() + BOUND
     while not condition():
+        assert process is None or process.returncode is None, await end(process)
         assert time.monotonic() < limit, "did not happen in time"
         await asyncio.sleep(0.01)
 
@@ -124,7 +125,7 @@ async def test_server_is_stopped_where_the_tap_cannot_begin(tap):
 async def test_signal_ends_tap_and_server(tap, tmp_path, number):
     port = free_port()
     process = await tap(port, "--ready-file", "ready.json", "--upstream-command", demo(port))
-    await until((tmp_path / "ready.json").exists)
+    await until((tmp_path / "ready.json").exists, process)
     assert listens(port)
     before = time.monotonic()
     process.send_signal(number)
@@ -137,7 +138,7 @@ async def test_signal_while_the_server_starts_ends_it(tap, tmp_path):
     script = "import time; open('up', 'w').close(); time.sleep(60)"
     nap = shlex.join([sys.executable, "-c", script])
     process = await tap(free_port(), "--upstream-command", nap, "--", "true")
-    await until((tmp_path / "up").exists)
+    await until((tmp_path / "up").exists, process)
     process.send_signal(signal.SIGTERM)
     assert (await end(process))[0] == 128 + signal.SIGTERM
 
@@ -145,7 +146,7 @@ async def test_signal_while_the_server_starts_ends_it(tap, tmp_path):
 async def test_server_ends_where_the_tap_is_killed_outright(tap, tmp_path):
     port = free_port()
     process = await tap(port, "--ready-file", "ready.json", "--upstream-command", demo(port))
-    await until((tmp_path / "ready.json").exists)
+    await until((tmp_path / "ready.json").exists, process)
     process.kill()
     await end(process)
     await until(lambda: not listens(port))

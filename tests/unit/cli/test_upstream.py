@@ -157,6 +157,16 @@ async def test_port_that_is_taken_starts_nothing(tmp_path):
     await one.stop()
 
 
+async def test_connection_to_oneself_is_no_server(monkeypatch):
+    async def dial(host, port):
+        return await own(host, port, local_addr=(host, port))
+
+    own = asyncio.open_connection
+    monkeypatch.setattr(asyncio, "open_connection", dial)
+    one, _ = server("")
+    assert not await one._accepts()
+
+
 async def test_waiting_ends_when_it_is_given_up():
     one, _ = server("import signal; signal.pause()", wait=60)
     async with asyncio.timeout(BOUND):
