@@ -6,7 +6,7 @@ the records' own `t`: seconds since the run's start.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -137,6 +137,10 @@ class Ask(Struct, kw_only=True):
         """The text a person would be shown, if the ask has one."""
         message = self.params.get("message")
         return message if isinstance(message, str) else None
+
+
+NO_ANSWER: Final = -31999
+"""JSON-RPC error of the tap's own where asks got no answer; JSON-RPC and MCP do not reserve it."""
 
 
 class Fault(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from mcp_tap.core.finding import RANK, Blame, Finding
-from mcp_tap.core.model import Ask, Call, Fault, Round
+from mcp_tap.core.model import NO_ANSWER, Ask, Call, Fault, Round
 from mcp_tap.core.text import safe, took
 from mcp_tap.views.words import ask_key, numbers
 
@@ -139,6 +139,8 @@ def _broken(call: Call, last: Round, fault: Fault) -> Verdict | None:
     if fault.code == "upstream_cut":
         taken = max(0.0, (call.end if call.end is not None else last.t) - last.t)
         return Verdict(party="server", why=f"broke off after {took(taken)} without a response")
+    if fault.sender == "tap" and fault.code == NO_ANSWER:  # what each entry wanted stands above
+        return Verdict(party="tap", why=words.partition(": ")[0])
     if fault.sender == "tap" or fault.code in ("upstream_down", "timeout"):
         return Verdict(party="server", why=words or "no connection to it")
     return None

@@ -138,6 +138,16 @@ def test_a_slow_person_is_mentioned_where_the_server_refuses_the_answer():
             Fault(code=-32603, message="mcp-tap: no answer from http://x", sender="tap"),
             "server: no answer from http://x",
         ),
+        (
+            Fault(
+                code=-31999, message="mcp-tap: nothing answers ask 'a': 'x' wants b", sender="tap"
+            ),
+            "tap: nothing answers ask 'a'",
+        ),
+        (
+            Fault(code=-31999, message="its own"),
+            "cannot tell: the server answered -31999, and no rule says who is wrong",
+        ),
         (Fault(code="tap_failed", message="x", sender="tap"), "tap: a fault of mcp-tap ended it"),
         (Fault(code="isError", message="boom"), "server: its tool says it failed"),
         (
