@@ -15,6 +15,8 @@ from mcp_tap.core.values import same_json
 from mcp_tap.errors import ScriptError
 
 HIDDEN: Final = "(from the environment)"
+_UNSAID: Final = ("stopReason", "_meta")
+"""What a client may add to an answer, and a script cannot."""
 """Printed in place of a value."""
 
 
@@ -99,8 +101,11 @@ def shown(given: Given) -> dict[str, Any]:
 
 
 def agrees(given: dict[str, Any], recorded: dict[str, Any]) -> bool:
-    """Tell whether an answer is the recorded one; what was masked there may be anything."""
-    pairs: list[tuple[Any, Any]] = [(given, recorded)]
+    """Tell whether an answer is the recorded one.
+
+    What was masked there may be anything, and what no script can say does not count.
+    """
+    pairs: list[tuple[Any, Any]] = [(_sayable(given), _sayable(recorded))]
     while pairs:
         one, other = pairs.pop()
         if is_masked(other):
@@ -110,3 +115,7 @@ def agrees(given: dict[str, Any], recorded: dict[str, Any]) -> bool:
         elif not same_json(one, other):
             return False
     return True
+
+
+def _sayable(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in answer.items() if name not in _UNSAID}

@@ -72,6 +72,9 @@ def test_what_came_from_the_environment_is_not_shown():
         ({"content": {"a": "x"}}, {"content": {"a": MASK}}, True),
         ({"content": {}}, {"content": {"a": MASK}}, False),
         ({"action": "accept", "content": {}}, {"action": "accept"}, False),
+        ({"content": {"text": "a"}, "stopReason": "endTurn"}, {"content": {"text": "a"}}, True),
+        ({"action": "cancel"}, {"action": "cancel", "_meta": {"k": 1}}, True),
+        ({"content": {"stopReason": "a"}}, {"content": {}}, False),
     ],
 )
 def test_answers_are_compared_with_what_was_recorded(given, recorded, same):
