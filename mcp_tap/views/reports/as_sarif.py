@@ -39,6 +39,7 @@ def sarif_report(report: Report) -> bytes:
     rules = [_rule(rule) for rule in report.rules]
     rules += [_option(assertion) for assertion in _once(report.assertions)]
     index = {rule["id"]: number for number, rule in enumerate(rules)}
+    elsewhere = next((doc.path for doc in report.captures if doc.path is not None), None)
     run: dict[str, Any] = {
         "tool": {
             "driver": {
@@ -49,7 +50,7 @@ def sarif_report(report: Report) -> bytes:
         },
         "invocations": [_invocation(report)],
         "results": [
-            _result(entry, index)
+            _result(entry, index, elsewhere)
             for entry in report.entries
             if entry.how != "ignored" and entry.finding.rule in index
         ],
@@ -99,7 +100,7 @@ def _once(assertions: Sequence[Assertion]) -> list[Assertion]:
     return list({assertion.option: assertion for assertion in assertions}.values())
 
 
-def _result(entry: Entry, index: dict[str, int]) -> dict[str, Any]:
+def _result(entry: Entry, index: dict[str, int], elsewhere: str | None) -> dict[str, Any]:
     finding = entry.finding
     result: dict[str, Any] = {
         "ruleId": finding.rule,
@@ -121,7 +122,7 @@ def _result(entry: Entry, index: dict[str, int]) -> dict[str, Any]:
             "spot": finding.spot,
         },
     }
-    if location := _location(finding):
+    if location := _location(finding, elsewhere):
         result["locations"] = [location]
     if entry.how in ("suppressed", "baselined"):
         result["suppressions"] = [
@@ -130,13 +131,20 @@ def _result(entry: Entry, index: dict[str, int]) -> dict[str, Any]:
     return result
 
 
-def _location(finding: Finding) -> dict[str, Any]:
+def _location(finding: Finding, elsewhere: str | None) -> dict[str, Any]:
+    """Say where a finding is; what is about no record stands at the head of the first capture.
+
+    Code scanning refuses a whole log for one result without a file and a line.
+    """
     location: dict[str, Any] = {}
-    if finding.capture is not None:
-        where: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.capture)}}
-        if finding.line is not None:
-            where["region"] = {"startLine": max(1, finding.line)}
-        location["physicalLocation"] = where
+    path, line = finding.capture, finding.line
+    if path is None and not finding.seq:
+        path, line = elsewhere, None
+    if path is not None:
+        location["physicalLocation"] = {
+            "artifactLocation": {"uri": _uri(path)},
+            "region": {"startLine": max(1, line or 1)},
+        }
     if words := about(finding):
         named = [finding.server or "", finding.method or "", finding.target or ""]
         full = "/".join(safe(word) for word in named if word)

@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 
 from mcp_tap.views.reports.as_sarif import FINGERPRINT, sarif_report
-from tests.reports import HOSTILE, entry, failed_expect, hostile_entry, report, torn
+from tests.reports import HOSTILE, capture, entry, failed_expect, hostile_entry, report, torn
 
 SCHEMA = json.loads(
     (Path(__file__).parents[3] / "data" / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8")
@@ -109,6 +109,18 @@ def test_paths_are_uris(path, uri):
 def test_what_was_read_from_standard_input_has_no_file():
     (result,) = results(report(entry(capture=None)))
     assert "physicalLocation" not in result["locations"][0]
+
+
+def test_what_is_about_no_record_stands_at_the_head_of_the_first_capture():
+    assertion, failed = failed_expect()
+    unread = capture(path=None)
+    (result,) = results(report(failed, assertions=[assertion], captures=[unread, capture()]))
+    assert result["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "captures/run%20one.jsonl"},
+        "region": {"startLine": 1},
+    }
+    (result,) = results(report(failed, assertions=[assertion], captures=[unread]))
+    assert "locations" not in result
 
 
 def test_wire_text_is_neither_placeholder_nor_link():
