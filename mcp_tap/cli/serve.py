@@ -175,6 +175,13 @@ def _checked(run: HttpRun, capture: Path, verdicts: LiveVerdicts, out: Output) -
     """Give the exit code that what was found asks for."""
     if verdicts.failed:
         return 1
+    spec = shlex.quote(spec_of(capture))
+    if not run.exchanges:
+        out.say(
+            "error[nothing-to-check]: nothing came through the tap\n"
+            "  help: does the client take its address from MCP_TAP_URL?"
+        )
+        return 4
     if run.lost or run.unjudged:
         missing = plural(run.lost, "record") + " lost" if run.lost else ""
         behind = plural(run.unjudged, "record") + " not judged in time" if run.unjudged else ""
@@ -182,7 +189,7 @@ def _checked(run: HttpRun, capture: Path, verdicts: LiveVerdicts, out: Output) -
         out.say(
             f"error[cannot-say]: not all of this run was judged\n"
             f"  why:  {why}\n"
-            f"  help: mcp-tap check {shlex.quote(spec_of(capture))}"
+            f"  help: mcp-tap check {spec}"
         )
         return 4
     return 0

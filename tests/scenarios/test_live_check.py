@@ -55,6 +55,14 @@ async def test_a_run_that_is_not_checked_ends_well_whatever_was_found(tap):
     assert "HDR-001" in out
 
 
+async def test_a_checked_run_that_nothing_came_through_is_no_success(tap):
+    async with upstream() as url, asyncio.timeout(BOUND):
+        running = await tap(url, "--check", "--", sys.executable, "-c", "")
+        code, _, err = await running.end()
+    assert code == 4
+    assert "error[nothing-to-check]" in err
+
+
 async def test_a_checked_run_needs_no_view(tap):
     code, out, _ = await judged(tap, "--check", "--view", "none")
     assert (code, out) == (1, "")
