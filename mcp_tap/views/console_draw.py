@@ -14,11 +14,18 @@ from mcp_tap.core.text import plural, safe, size, width
 from mcp_tap.rules.catalogue import BY_ID
 from mcp_tap.views.base import Subject
 from mcp_tap.views.console_state import ConsoleState
-from mcp_tap.views.found import counted, finding_row, finding_rows
+from mcp_tap.views.found import (
+    LETTERS,
+    STYLES,
+    counted,
+    finding_row,
+    finding_rows,
+    place_words,
+)
 from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
 from mcp_tap.views.look import Row, fit
 from mcp_tap.views.rule_examples import examples
-from mcp_tap.views.rule_page import rule_rows
+from mcp_tap.views.rule_page import rule_rows, wrapped
 from mcp_tap.views.timeline import HEADING, blame_row, call_row, exchange_row
 from mcp_tap.views.words import exchange_why
 
@@ -36,7 +43,7 @@ _HELP: Final = """\
 j k  up down    move, also in this page     g G  home end    first, last
 enter  esc      into the call, and back
 /               filter; enter applies, esc leaves it; in the list esc clears it
-x               the page of a rule that found something in the call, else of the newest
+x               the call's worst finding, else the newest of all, and its rule
 y               copy the call as JSON (through the terminal)
 space           let the list stand still, and go on
 q               quit
@@ -63,7 +70,7 @@ def screen(state: ConsoleState, columns: int, lines: int) -> list[Row]:
     if state.help:
         body = _scrolled(state, _help(), room)
     elif state.explained:
-        body = _scrolled(state, _page(state.explained, columns), room)
+        body = _scrolled(state, _page(state, columns), room)
     elif columns >= WIDE:
         body = list(_beside(state, columns, room))
     elif state.open:
@@ -192,12 +199,21 @@ def _help() -> Iterator[Row]:
         yield [(line, "")]
 
 
-def _page(identity: str, columns: int) -> Iterator[Row]:
-    """Give the page of a rule; a finding of a later version may name one that is not here."""
-    rule = BY_ID.get(identity)
+def _page(state: ConsoleState, columns: int) -> Iterator[Row]:
+    """Give a finding in full, and its rule's page; that of a later version may have none here."""
+    finding = state.explained
+    if finding is None:
+        return
+    style = STYLES[finding.severity]
+    said = f"{place_words(finding)} {finding.blame}: {safe(finding.message)}"
+    for number, text in enumerate(wrapped(said, columns - 2)):
+        yield [("  " if number else f"{LETTERS[finding.severity]} ", style), (text, "")]
+    yield []
+    rule = BY_ID.get(finding.rule)
     if rule is None:
-        return iter([[(f"no rule {identity} is known here", "")]])
-    return rule_rows(rule, examples(rule), min(columns, 100))
+        yield [(f"no rule {safe(finding.rule)} is known here", "")]
+        return
+    yield from rule_rows(rule, examples(rule), min(columns, 100))
 
 
 # --- bodies ---------------------------------------------------------------------------------------

@@ -49,8 +49,8 @@ class ConsoleState:
         self.open = False
         """The keys move in the call, not in the list."""
         self.help = False
-        self.explained: str | None = None
-        """Id of the rule whose page is shown."""
+        self.explained: Finding | None = None
+        """The finding that is shown, with its rule's page."""
         self.scroll = 0
         self.message = ""
         self.notices: deque[str] = deque(maxlen=3)
@@ -189,14 +189,14 @@ class ConsoleState:
         return None
 
     def _explain(self) -> None:
-        """Show the page of the worst finding of the selected call, else of the newest one."""
+        """Show the worst finding of the selected call, else the newest one."""
         chosen = self.chosen()
         found = list(chosen.findings) if chosen is not None else []
         found = found or list(self.findings)[-1:]
         if not found:
             self.message = "no rule has found anything"
             return
-        self.explained = max(found, key=lambda f: (RANK[f.severity], f.seq)).rule
+        self.explained = max(found, key=lambda f: (RANK[f.severity], f.seq))
         self.scroll = 0
 
     def _read_help(self, key: str) -> None:

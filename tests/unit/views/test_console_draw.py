@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.text import width
 from mcp_tap.views.base import Stats
 from mcp_tap.views.console_draw import Line, screen
@@ -124,6 +125,20 @@ def test_the_list_keeps_the_chosen_call_in_sight():
     assert "  >  1" in "\n".join(lines(state, 80, 24)) or "  > 1" in "\n".join(lines(state, 80, 24))
     state = console("G k k k", calls=calls)
     assert "> 196" in "\n".join(lines(state, 80, 24))
+
+
+def test_x_tells_a_finding_in_full_above_the_page_of_its_rule():
+    found = Finding(
+        rule="MRTR-016", name="retry-state-modified", severity="error", level="must",
+        blame="client", message="echoed \x1b[2J " + "another word " * 12, seq=7, t=1.0, call=16,
+    )  # fmt: skip
+    call = b.failed()
+    call.findings = [found]
+    drawn = lines(console("x", calls=[call]), 80, 24)
+    assert drawn[1].startswith("E #16 client: echoed ")
+    assert " ".join(" ".join(drawn[1:5]).split()).count("another word") == 12
+    assert "MRTR-016  retry-state-modified" in "\n".join(drawn)
+    assert "\x1b" not in "".join(drawn)
 
 
 def test_wire_text_cannot_break_the_screen():

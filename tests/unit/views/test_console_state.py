@@ -208,7 +208,7 @@ def test_x_shows_the_page_of_the_worst_finding_of_the_selected_call():
     call.findings = [finding("HDR-006", "warning", 9), finding("MRTR-016")]
     state.take([call], call.findings)
     state.press("x")
-    assert state.explained == "MRTR-016"
+    assert state.explained.rule == "MRTR-016"
     state.press("j")
     assert state.scroll == 1
     state.press("esc")
@@ -219,7 +219,7 @@ def test_x_shows_the_newest_finding_where_the_call_has_none():
     state = ConsoleState()
     state.take([b.failed()], [finding("HDR-001"), finding("SEC-001")])
     state.press("x")
-    assert state.explained == "SEC-001"
+    assert state.explained.rule == "SEC-001"
 
 
 def test_x_says_so_where_nothing_was_found():
