@@ -180,7 +180,10 @@ class Asks(Assertion):
                                ("asked for", asked - self._keys))
             if keys
         ]  # fmt: skip
-        return self._failed(f"server {' and '.join(words)}", subject, "server")
+        said = f"server {' and '.join(words)}"
+        if asked - self._keys:
+            said += f"; expected {f'only {_words(self._keys)}' if self._keys else 'nothing'}"
+        return self._failed(said, subject, "server")
 
     def finish(self) -> Finding | None:
         """Say that the tool was never called."""

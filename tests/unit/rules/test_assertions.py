@@ -57,10 +57,13 @@ def test_the_servers_time_is_the_servers_alone():
     [
         ("deploy=confirm,window", []),
         ("deploy= window , confirm ", []),
-        ("deploy=confirm", ["server asked for window"]),
+        ("deploy=confirm", ["server asked for window; expected only confirm"]),
         ("deploy=confirm,window,region", ["server did not ask for region"]),
-        ("deploy=seat,window", ["server did not ask for seat and asked for confirm"]),
-        ("deploy=", ["server asked for confirm, window"]),
+        (
+            "deploy=seat,window",
+            ["server did not ask for seat and asked for confirm; expected only seat, window"],
+        ),
+        ("deploy=", ["server asked for confirm, window; expected nothing"]),
         ("search=", []),
         ("nothing=", ["no call of nothing"]),
     ],
