@@ -14,22 +14,21 @@ from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import tasked
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
 from mcp_tap.proxy.answering.exchange import AnsweringExchange
-from mcp_tap.proxy.answering.gate import data_of
-from mcp_tap.proxy.answering.heads import STREAM, field
+from mcp_tap.proxy.answering.gate import Gate, data_of
+from mcp_tap.proxy.answering.heads import STREAM
 from mcp_tap.proxy.answering.noticed import Notices
 from mcp_tap.proxy.answering.pushed import Pushes, may_push
 from mcp_tap.proxy.answering.records import Withheld
-from mcp_tap.proxy.answering.sessions import Called, at_endpoint
+from mcp_tap.proxy.answering.sessions import Called, Facts, Session
 from mcp_tap.proxy.answering.tasked import TaskChain
+from mcp_tap.proxy.exchange import HttpExchange
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
-    from mcp_tap.net.sink import Loss
     from mcp_tap.proxy.answering.repeat import Repeat
     from mcp_tap.proxy.answering.verdicts import Round
 
 _EVENTS: Final = "text/event-stream"
-_VERSION: Final = b"mcp-protocol-version"
 _SESSION: Final = b"mcp-session-id"
 
 
@@ -38,61 +37,65 @@ class EitherExchange(AnsweringExchange):
 
     new_session: bytes | None = None
     """Session that the response opens."""
-    _pushes: Pushes | None = None
-    _notices: Notices | None = None
+    _session: Session | None = None
+    """The session it is in, in the era that has sessions."""
+    _called: Called | None = None
+    _looker: Pushes | Notices | None = None
     _copy: list[bytes] | None = None
     """The response to `initialize`, beside what is passed on."""
 
     def _without_message(self) -> None:
-        method = self.line.method
+        method, sessions = self.line.method, self.answering.sessions
         if method == b"GET":
-            session = self.answering.sessions.find(self._key(), self.tap.t)
+            key = sessions.key(self.tape.head, self.client.peer)
+            self._session = sessions.find(key, self.tap.t)
             self._glances = False
-            self._pushes = Pushes(self, session, None)
         elif method == b"DELETE":
-            self.answering.sessions.closed(self._key())
-
-    def _key(self) -> Hashable:
-        """Say whose session it is."""
-        head = self.tape.head
-        session = field(head, _SESSION)
-        if session is not None:
-            return "session", session
-        place = at_endpoint(head.line.target)
-        if self.answering.sessions.has(place):
-            return place
-        return self.client.peer, field(head, b"user-agent"), field(head, b"authorization")
+            sessions.closed(sessions.key(self.tape.head, self.client.peer))
 
     # the request
 
     def _listens(self) -> None:
-        self._notices = Notices(self)
+        self._looker = Notices(self)
         self._glances = False
+
+    def _examine(self, body: bytes) -> None:
+        facts = self.answering.sessions.facts(self.tape.head)
+        if facts.era == "session":
+            self._in_session(facts, body)
+        else:
+            super()._examine(body)
 
     def _unwatched(self, body: bytes) -> None:
-        """Look at a request of the era before."""
-        version = field(self.tape.head, _VERSION)
-        if version is not None and spec.era_of(version) == "stateless":
+        facts = self.answering.sessions.facts(self.tape.head)
+        if facts.era != "stateless":
+            self._in_session(facts, body)
+
+    def _in_session(self, facts: Facts, body: bytes) -> None:
+        """Look at a request of the era with sessions, as little as can be."""
+        sessions, head = self.answering.sessions, self.tape.head
+        if b"initialize" in body and self._begins(body):
             return
-        sessions = self.answering.sessions
-        request = sessions.read(body)
+        key = facts.key if facts.key is not None else sessions.key(head, self.client.peer)
+        self._session = session = sessions.find(key, self.tap.t)
+        self._called = called = Called(self.tape.exchange, body)
+        session.begin(called)
+
+    def _begins(self, body: bytes) -> bool:
+        """Declare for the client what the tap can answer, where it begins a session."""
+        request = self.answering.sessions.edited(body)
         if request is None:
-            return
-        called = Called(number=self.tape.exchange, request=request)
-        if request.method == spec.INITIALIZE:
-            session = sessions.begun(request)
-            self._copy = []
-        else:
-            session = sessions.find(self._key(), self.tap.t)
-            session.begin(called)
+            return False
+        self._session = self.answering.sessions.begun(request)
+        self._called = Called(self.tape.exchange, body)
+        self._copy, self._glances = [], False
         self.watched = request
-        self._glances = False
-        self._pushes = Pushes(self, session, called)
         if request.edited:
             self._edit(request)
+        return True
 
     def _let_go(self, body: bytes, *, whole: bool) -> None:
-        if whole and self._pushes is not None and self._pushes.called is not None:
+        if whole and self._copy is not None:
             body = self.watched.body
         super()._let_go(body, whole=whole)
 
@@ -135,37 +138,48 @@ class EitherExchange(AnsweringExchange):
 
     def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Look at a stream event by event."""
-        if self._pushes is None or head.line.status < 200:
+        if self._session is None or head.line.status < 200:
             super().upstream_head(head, to_eof=to_eof)
             return
-        self._opened(head)
-        if head.fields.content_type.startswith(_EVENTS) and self._can_read(head):
+        if self._copy is not None:
+            self._opened(head)
+        if not head.fields.content_type.startswith(_EVENTS):
+            HttpExchange.upstream_head(self, head, to_eof=to_eof)
+        elif head.length is None and head.fields.encoding is None:
+            self._gate = Gate(MOST_RESPONSE)
+            self._flows = self._glances
+            HttpExchange.upstream_head(self, head, to_eof=to_eof)  # mostly
+        elif self._can_read(head):
             self._stream(head, to_eof=to_eof)
         else:
-            super().upstream_head(head, to_eof=to_eof)
+            HttpExchange.upstream_head(self, head, to_eof=to_eof)
 
     def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
         """Pass a complete response on in one go, where nothing in it can ask."""
-        pushes = self._pushes
-        if pushes is None:
+        if self._session is None:
             if not self._glances and self._watching and head.fields.encoding is None:
                 self._learn(body)
             return AnsweringExchange.upstream_whole(self, head, body)
-        stream = head.fields.content_type.startswith(_EVENTS)
-        learns = self._copy is not None or head.fields.encoding is not None
-        if stream and (learns or may_push(body)):
+        if head.fields.content_type.startswith(_EVENTS) and (
+            not self._glances or head.fields.encoding is not None or _may_matter(body)
+        ):
             self.upstream_head(head, to_eof=False)
             self.upstream_data(body)
             whole = self.upstream_end()
             self.upstream_flush()
             return whole
-        self._opened(head)
         if self._copy is not None:
+            self._opened(head)
             self._copy = [body]
-            self._look_at_copy()
-        whole = super().upstream_whole(head, body)
-        pushes.close()
+        whole = HttpExchange.upstream_whole(self, head, body)
+        self._leave()
         return whole
+
+    def upstream_data(self, data: bytes) -> None:
+        """Pass on what asks nothing."""
+        if self._flows and self._session is not None and _may_matter(data):
+            self._flows = False
+        super().upstream_data(data)
 
     def _pass(self, data: bytes) -> None:
         """Pass on, and look at what `initialize` brings."""
@@ -174,8 +188,11 @@ class EitherExchange(AnsweringExchange):
         super()._pass(data)
 
     def _block(self, block: bytes) -> None:
-        looker = self._pushes or self._notices
-        if looker is not None and looker.takes(block):
+        if self._looker is None and self._session is not None:
+            self._looker = Pushes(self, self._session, self._called)
+            if self._called is not None and self._called.request is not None:
+                self.watched = self._called.request
+        if self._looker is not None and self._looker.takes(block):
             return
         if b"taskId" in block and self._watching:
             self._learn(data_of(block, MOST_RESPONSE))
@@ -183,27 +200,24 @@ class EitherExchange(AnsweringExchange):
 
     def _opened(self, head: Head[StatusLine]) -> None:
         """Take note of the session that `initialize` opens."""
-        pushes = self._pushes
-        if pushes is None or head.line.status >= 300:
-            return
-        pushes.elsewhere = head.line.status == 202
-        if self._copy is None:
+        if self._session is None or head.line.status >= 300:
             return
         for name, value in head.headers:
             if name.lower() == _SESSION:
                 self.new_session = value
-        key = self._key()
+        sessions = self.answering.sessions
+        key: Hashable = sessions.key(self.tape.head, self.client.peer)
         if self.new_session is not None:
             key = "session", self.new_session.decode("latin-1").strip()
-        pushes.session = self.answering.sessions.opened(key, pushes.session, self.tap.t)
+        self._session = sessions.opened(key, self._session, self.tap.t)
 
     def initialized(self, message: dict[str, Any]) -> None:
         """Learn how the server calls itself."""
         result = message.get("result")
         info = result.get("serverInfo") if type(result) is dict else None
         name = info.get("name") if type(info) is dict else None
-        if self._pushes is not None and type(name) is str:
-            self._pushes.session.server = self.answering.server = name
+        if self._session is not None and type(name) is str:
+            self._session.server = self.answering.server = name
 
     def _look_at_copy(self) -> None:
         body = b"".join(self._copy or ())
@@ -244,16 +258,27 @@ class EitherExchange(AnsweringExchange):
 
     # ends
 
-    def upstream_lost(self, why: str, loss: Loss) -> None:
-        """Let the client see the cut."""
-        if self._copy is not None:
-            self._copy = None
-        super().upstream_lost(why, loss)
+    def placed(self, session: Session) -> None:
+        """Take note of whose session this stream is."""
+        self._session = session
+
+    def _leave(self) -> None:
+        """Wait for nothing any more."""
+        if self._copy:
+            self._look_at_copy()
+        session, called = self._session, self._called
+        if self._looker is not None:
+            self._looker.close()
+        elif session is not None and called is not None and session.endpoint is None:
+            session.calls.pop(called.number, None)
+            if called.rounds:
+                self.answering.book.forget(called.number)
 
     def _finish(self, how: How, why: str | None = None, *, sender_is_tap: bool = False) -> None:
-        if self._copy is not None:
-            self._look_at_copy()
         super()._finish(how, why, sender_is_tap=sender_is_tap)
-        looker = self._pushes or self._notices
-        if looker is not None:
-            looker.close()
+        self._leave()
+
+
+def _may_matter(data: bytes) -> bool:
+    """Tell whether whole events have to be looked at one by one."""
+    return may_push(data) or b"id:" in data

@@ -97,8 +97,6 @@ class Pushes:
         """Asks of which a person decides."""
         self._numbered = False
         """Events have ids, so that the stream can be taken up again."""
-        self.elsewhere = False
-        """The response comes on another stream."""
 
     def takes(self, block: bytes) -> bool:
         """Look at an event; tell whether it is not for the client, or was given to it already."""
@@ -108,6 +106,7 @@ class Pushes:
             placed = endpoint_at(self.exchange.line.target, data_of(block, MOST_RESPONSE))
             if placed is not None:
                 self.session = self._answering.sessions.placed(placed, self.exchange.tap.t)
+                self.exchange.placed(self.session)
             return False
         if not may_push(block):
             if b'"result"' in block or b'"error"' in block:
@@ -130,10 +129,12 @@ class Pushes:
             outline = _outline.decode(data)
             if outline.id is UNSET or outline.method is not UNSET:
                 return
-            called = self._over(loads(bytes(outline.id))) or self.called
+            called = self.session.answered(loads(bytes(outline.id)))
         except (ValueError, RecursionError):
             return
-        if called is None or called.request.method == spec.INITIALIZE:
+        if called is not None:
+            self._over(called)
+        if b"serverInfo" in data:
             self.exchange.initialized(_message(data))
 
     # asks
@@ -174,8 +175,9 @@ class Pushes:
         if called is not None:
             called.rounds += 1
             number, round_, request = called.number, called.rounds, called.request
-            facts = {"method": request.method, "name": request.name}
-            facts["arguments"] = request.arguments()
+            if request is not None:
+                facts = {"method": request.method, "name": request.name}
+                facts["arguments"] = request.arguments()
         (ask,) = questions(
             {key: message},
             **facts,
@@ -298,7 +300,8 @@ class Pushes:
         self._say(Told("not-taken", why, None, pushed.key))
         exchange.tap.say_once("answer-not-taken", why)
         self._answering.failed += 1
-        if self.called is not None and not exchange.done:
+        called = self.called
+        if called is not None and called.request is not None and not exchange.done:
             exchange.lost(502, "answer-not-taken", why)
             exchange.write_out()
 
@@ -313,14 +316,12 @@ class Pushes:
         for work in [*self._waiting.values()]:
             if work is not asyncio.current_task():
                 work.cancel()
-        if self.called is not None and not (self._numbered or self.elsewhere):
-            self._over(loads(self.called.request.id))
+        if self.called is not None and not self._numbered:
+            self._over(self.called)
 
-    def _over(self, request_id: Any) -> Called | None:
-        called = self.session.end(request_id)
-        if called is not None:
-            self._answering.book.forget(called.number)
-        return called
+    def _over(self, called: Called) -> None:
+        self.session.calls.pop(called.number, None)
+        self._answering.book.forget(called.number)
 
 
 def may_push(body: bytes) -> bool:

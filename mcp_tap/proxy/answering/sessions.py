@@ -9,7 +9,7 @@ No socket, no clock: what is told here comes with its time.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
@@ -18,10 +18,12 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from mcp_tap.answers.question import EVERY
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
-from mcp_tap.core.model import AskKind
-from mcp_tap.core.splice import SpliceError
+from mcp_tap.core.model import AskKind, Era
+from mcp_tap.core.splice import SpliceError, find
 from mcp_tap.core.values import id_key
 from mcp_tap.core.wire import loads
+from mcp_tap.net.heads import Fields, Head, RequestLine
+from mcp_tap.proxy.answering.heads import field as field_of
 from mcp_tap.proxy.answering.request import Meta, Watched, declared_in, declaring
 
 MOST_SESSIONS: Final = 4096
@@ -31,18 +33,38 @@ MOST_CALLS: Final = 256
 MOST_ASKS: Final = 1024
 LONGEST_ASK: Final = 12 * 3600.0
 
+_SESSION: Final = b"mcp-session-id"
+_VERSION: Final = b"mcp-protocol-version"
+_REMEMBERED: Final = 512
+_STALE: Final = 60.0
+"""Seconds after which a session is marked as used again."""
+
 Fate: TypeAlias = Literal["taken", "passed"]
 """What became of a pushed ask: the tap deals with it, or the client has it."""
 
 
-class Called(Struct, eq=False, kw_only=True):
-    """A request of a client, while its response is waited for."""
+class Called(Struct, eq=False):
+    """A POST of a client, while its response is waited for; mostly nobody asks what is in it."""
 
     number: int
     """Number of its exchange."""
-    request: Watched
+    body: bytes
     rounds: int = 0
     """Asks that came for it."""
+    _read: Watched | Literal[False] | None = None
+
+    @property
+    def request(self) -> Watched | None:
+        """What it asks for; None where it is no request."""
+        if self._read is None:
+            self._read = read(self.body) or False
+        return self._read or None
+
+    @property
+    def key(self) -> Hashable:
+        """Its id, so that it can be compared."""
+        request = self.request
+        return id_key(loads(request.id)) if request is not None else None
 
 
 class Session(Struct, eq=False, kw_only=True):
@@ -57,25 +79,43 @@ class Session(Struct, eq=False, kw_only=True):
     """The name the server gave itself."""
     endpoint: bytes | None = None
     """Where messages go, if that is not where the stream came from (2024-11-05)."""
-    calls: dict[Hashable, Called] = field(default_factory=dict)
-    """Requests without a response, by id."""
+    seen: float = 0.0
+    """When its client was last heard of."""
+    calls: dict[int, Called] = field(default_factory=dict)
+    """Requests without a response, by exchange."""
     asks: Bounded[Hashable, Fate] = field(default_factory=lambda: Bounded(MOST_ASKS, LONGEST_ASK))
     """Asks that were decided, by id and content."""
 
     def begin(self, called: Called) -> None:
         """Take note of a request."""
-        self.calls[id_key(loads(called.request.id))] = called
+        self.calls[called.number] = called
         if len(self.calls) > MOST_CALLS:
             self.calls.pop(next(iter(self.calls)))
 
-    def end(self, request_id: Any) -> Called | None:
-        """Take note that a request has its response, or will get none; give that request."""
-        return self.calls.pop(id_key(request_id), None)
+    def answered(self, request_id: Any) -> Called | None:
+        """Give the request that a response is for, which may come on any stream."""
+        key = id_key(request_id)
+        for called in self.calls.values():
+            if called.key == key:
+                return called
+        return None
 
     def only(self) -> Called | None:
         """Give the one call that is under way; None where there are none, or several."""
-        found = [c for c in self.calls.values() if c.request.method in spec.MAY_ASK]
+        found = [
+            called
+            for called in self.calls.values()
+            if called.request is not None and called.request.method in spec.MAY_ASK
+        ]
         return found[0] if len(found) == 1 else None
+
+
+class Facts(NamedTuple):
+    """What the fields of a request tell."""
+
+    era: Era
+    key: Hashable
+    """Of its session; None where it has no id."""
 
 
 class _Params(Struct):
@@ -93,6 +133,22 @@ class _Request(Struct):
 _decoder: Final = msgspec.json.Decoder(_Request)
 
 
+def read(body: bytes) -> Watched | None:
+    """Read a request; None for what is none."""
+    try:
+        request = _decoder.decode(body)
+        if bytes(request.id) == b"null":
+            return None
+        params = request.params if request.params is not UNSET else _Params()
+        raw, declared = params.capabilities, frozenset[AskKind]()
+        if request.method == spec.INITIALIZE and raw is not UNSET:
+            declared = declared_in(loads(bytes(raw)))
+    except (ValueError, RecursionError):
+        return None
+    name = params.uri if request.method == "resources/read" else params.name
+    return Watched(request.method, body, Meta(declared=declared), request.id, name)
+
+
 class Sessions:
     """The sessions of a run."""
 
@@ -100,20 +156,42 @@ class Sessions:
         """Declare the capabilities `advertise` where a client does not."""
         self._advertise = advertise
         self._kinds = declared_in(advertise)
+        self._facts: dict[Fields, Facts] = {}
         self._sessions: Bounded[Hashable, Session] = Bounded(MOST_SESSIONS, LONGEST_SESSION)
+
+    def facts(self, head: Head[RequestLine]) -> Facts:
+        """Say what a head tells of era and session; heads repeat."""
+        found = self._facts.get(head.fields)
+        if found is None:
+            session, version = field_of(head, _SESSION), field_of(head, _VERSION)
+            era = spec.era_of(version) if version is not None else "unknown"
+            found = Facts(era, None if session is None else ("session", session))
+            if len(self._facts) >= _REMEMBERED:
+                self._facts.clear()
+            self._facts[head.fields] = found
+        return found
+
+    def key(self, head: Head[RequestLine], peer: str) -> Hashable:
+        """Say whose session a request is in."""
+        key = self.facts(head).key
+        if key is not None:
+            return key
+        place = at_endpoint(head.line.target)
+        if self._sessions.get(place) is not None:
+            return place
+        return peer, field_of(head, b"user-agent"), field_of(head, b"authorization")
 
     def find(self, key: Hashable, t: float) -> Session:
         """Give the session of a request."""
-        self._sessions.expire(t)
         session = self._sessions.get(key)
         if session is None:
             session = Session(key=key)
+        elif t - session.seen < _STALE:
+            return session
+        session.seen = t
+        self._sessions.expire(t)
         self._sessions.put(key, session, t)
         return session
-
-    def has(self, key: Hashable) -> bool:
-        """Tell whether a session is known."""
-        return self._sessions.get(key) is not None
 
     def opened(self, key: Hashable, session: Session, t: float) -> Session:
         """Take note of what an `initialize` began; give the session that it is."""
@@ -136,29 +214,23 @@ class Sessions:
         """Forget a session that its client ended."""
         self._sessions.pop(key)
 
-    def read(self, body: bytes) -> Watched | None:
-        """Read a request; an `initialize` declares in it what the tap can answer."""
+    def edited(self, body: bytes) -> Watched | None:
+        """Read an `initialize`, and declare in it what the tap can answer; None for all else."""
+        request = read(body)
+        if request is None or request.method != spec.INITIALIZE or not self._advertise:
+            return request if request is not None and request.method == spec.INITIALIZE else None
         try:
-            request = _decoder.decode(body)
-        except (ValueError, RecursionError):
-            return None
-        if bytes(request.id) == b"null":
-            return None
-        params = request.params if request.params is not UNSET else _Params()
-        told, declared = body, frozenset[AskKind]()
-        if request.method == spec.INITIALIZE:
-            try:
-                raw = params.capabilities
-                capabilities = loads(bytes(raw)) if raw is not UNSET else None
-                if self._advertise and request.params is not UNSET:
-                    path = ("params", "capabilities")
-                    told = declaring(body, capabilities, self._advertise, *path) or body
-            except (SpliceError, ValueError):
-                return None
-            declared = declared_in(capabilities)
-        name = params.uri if request.method == "resources/read" else params.name
-        meta = Meta(declared=declared)
-        return Watched(request.method, told, meta, request.id, name, edited=told is not body)
+            at = find(body, "params", "capabilities")
+            if at is None and find(body, "params") is None:
+                return request
+            capabilities = loads(body[at.start : at.end]) if at is not None else None
+            path = ("params", "capabilities")
+            told = declaring(body, capabilities, self._advertise, *path)
+        except (SpliceError, ValueError):
+            return request
+        if told is not None:
+            request.body, request.edited = told, True
+        return request
 
     def begun(self, request: Watched) -> Session:
         """Make a session of an `initialize`; its key comes with the response."""
