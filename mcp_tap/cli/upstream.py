@@ -105,9 +105,11 @@ class UpstreamServer:
 
     async def stop(self, hurry: Callable[[], bool] = lambda: False) -> None:
         """End all of it: SIGTERM, `GRACE` seconds, SIGKILL; at once where `hurry` is true."""
-        self._stopping = True
         if self._process is None:
             return
+        if self._process.poll() is not None:
+            self._over()
+        self._stopping = True
         loop = asyncio.get_running_loop()
         end = loop.time() + GRACE
         settled = False
@@ -226,9 +228,11 @@ class UpstreamServer:
         self._show(text)
 
     def _over(self) -> None:
+        """Tell that it ended by itself, the first time that is seen."""
         self._is_gone()
         if self._ready and not self._stopping and self.on_end is not None:
             assert self._process is not None
+            self._stopping = True
             self.on_end(f"the server {_ended(self._process.returncode or 0)}: {self._name()}")
 
     def _prints(self) -> bool:

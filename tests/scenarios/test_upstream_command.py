@@ -155,10 +155,11 @@ async def test_server_ends_where_the_tap_is_killed_outright(tap, tmp_path):
 async def test_server_that_ends_in_the_middle_is_told(tap, tmp_path):
     port = free_port()
     script = (
-        "import socket, sys, time\n"
+        "import os, socket\n"
         f"s = socket.create_server(('127.0.0.1', {port}))\n"
         "while True:\n"
-        "    if s.accept()[0].recv(9): sys.exit(3)\n"
+        "    c = s.accept()[0]\n"
+        "    if c.recv(9): os._exit(3)\n"
     )
     child = (
         "import os, urllib.request as u\n"
