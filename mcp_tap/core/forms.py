@@ -18,6 +18,8 @@ from mcp_tap.core.facts.message import NONE, Message
 
 MOST_FIELDS: Final = 500
 """Fields read of the forms of one message."""
+MOST_OPTIONS: Final = 10_000
+"""Options of a field that are read."""
 
 Kind: TypeAlias = Literal["string", "number", "integer", "boolean", "array"]
 """Types a field of a form may have; an `array` is a choice of several."""
@@ -170,7 +172,8 @@ def choices(schema: dict[str, Any]) -> tuple[str, ...] | None:
         schema: of the field.
 
     Returns:
-        None where it offers none, or where one of its lists is none of strings.
+        None where it offers none, where one of its lists is none of strings, or has more than
+        anybody chooses from.
     """
     kind = schema.get("type")
     place: Any = schema.get("items") if kind == "array" else schema
@@ -182,7 +185,7 @@ def choices(schema: dict[str, Any]) -> tuple[str, ...] | None:
     for style in ("enum", "anyOf" if kind == "array" else "oneOf"):
         if style in place:
             listed = options(place[style], style)
-            if listed is None:
+            if listed is None or len(listed) > MOST_OPTIONS:
                 return None
             found += listed
     return tuple(found) or None

@@ -35,6 +35,10 @@ _CONTEXTUAL: Final = re.compile(
     f"|([{_JOINERS}{_SELECTORS}])"
 )
 
+_ENDLESS: Final = 10_000
+"""Characters from which a text is too long for any number of cells: marks take none."""
+_LONGEST_STEP: Final = 200
+"""Characters of one step of a JSON pointer that are shown."""
 _LONGEST: Final = 1e9
 """Seconds shown at most; a capture may claim any time."""
 
@@ -158,7 +162,9 @@ def pointer_words(pointer: str) -> str:
     """Show a JSON pointer as people write it: `/params/content/0` is `params.content[0]`."""
     out = ""
     for step in pointer.split("/")[1:]:
-        word = step.replace("~1", "/").replace("~0", "~")
+        word = step[: _LONGEST_STEP + 1].replace("~1", "/").replace("~0", "~")
+        if len(step) > _LONGEST_STEP:
+            word = word[:_LONGEST_STEP] + ".."
         if word.isdigit():
             out += f"[{word}]"
         elif word.isidentifier():
@@ -184,12 +190,12 @@ def width(text: str) -> int:
 
 def cut(text: str, cells: int, mark: str = "..") -> str:
     """Shorten safe text to at most `cells` cells, with `mark` where something is missing."""
-    if width(text) <= cells:
+    if len(text) <= _ENDLESS and width(text) <= cells:
         return text
     mark = mark if width(mark) < cells else mark[:cells]
     room = cells - width(mark)
     kept = []
-    for ch in text:
+    for ch in text[:_ENDLESS]:
         room -= _cells(ch)
         if room < 0:
             break
@@ -225,7 +231,7 @@ def _brief(value: Any, budget: int, depth: int) -> str:
             parts.append("..")
             break
         if isinstance(value, dict):
-            parts.append(f"{_key(item)}: {_brief(value[item], budget, depth - 1)}")
+            parts.append(f"{_key(item[: budget + 1])}: {_brief(value[item], budget, depth - 1)}")
         else:
             parts.append(_brief(item, budget, depth - 1))
     return open_ + ", ".join(parts) + close

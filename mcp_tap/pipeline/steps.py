@@ -97,7 +97,8 @@ def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None
         origin = "task"
     else:
         return
-    asks = asks_in(message, result.get("inputRequests"), origin, "/result/inputRequests")
+    requests = result.get("inputRequests")
+    asks = asks_in(message, requests, origin, "/result/inputRequests")
     for answer in flow.answers:
         for older in answer.ask.before:
             older.ask.before = ()  # two rounds back are enough, and calls may have no end
@@ -105,6 +106,8 @@ def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None
         ask.before = flow.answers
     _ask(steps, asks if origin != "task" else _new(flow, result.get("taskId"), asks))
     track = live.track
+    if type(requests) is dict and len(requests) > len(asks):
+        return  # what answers it cannot be compared with all of them
     if track is not None and track.pending and track.pending[-1].round is live.round:
         first = track.first or message.request
         if first is not None:

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
-from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.forms import MOST_FIELDS, Field, form_of, is_form
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.entries import spend
 from mcp_tap.rules.urls import fault, read_url
 
 DANGEROUS: Final = frozenset(
@@ -24,6 +25,12 @@ MOST_LINKS: Final = 50
 """Links looked at in one text."""
 MOST_TITLES: Final = 1000
 """Titles of options looked at in one form."""
+MOST_TEXT: Final = 200_000
+"""Characters looked at in the forms of one message."""
+MOST_BEFORE: Final = 500
+"""Characters before a link in which it may be introduced as a sample."""
+MOST_SAMPLES: Final = 100
+"""Texts of one message in which that is looked for."""
 
 _RESERVED: Final = ("example", "invalid", "localhost", "example.com", "example.net", "example.org")
 """Domains that stand for any other, with all below them."""
@@ -115,7 +122,7 @@ def link_in_form_text(ask: Ask) -> Hits:
         return None
     found = []
     for text, path, of in _texts(ask):
-        what = _link(text)
+        what = _link(text[: spend(ask.message, "form links", len(text), MOST_TEXT)], ask.message)
         if what is not None:
             found.append(Hit(f"server's form has {what} in {of}", path))
     return found
@@ -175,7 +182,7 @@ def _titles(field: Field) -> Iterator[tuple[str, tuple[Any, ...]]]:
                     yield title, (*steps, "enumNames", at)
 
 
-def _link(text: str) -> str | None:
+def _link(text: str, message: Message) -> str | None:
     """Say what kind of link a text has; None where it has none, or only samples."""
     if "://" not in text and "www." not in text.lower():
         return _markup(text)
@@ -190,9 +197,11 @@ def _link(text: str) -> str | None:
         host = _AUTHORITY.match(text, link.end() if scheme else link.start())
         if host is None or not _is_sample(host[0]):
             return "a link"
-    if first is not None and _SAMPLE.search(text, 0, first) is None:
-        return "a link"
-    return _markup(text) if first is None else None
+    if first is None:
+        return _markup(text)
+    if not spend(message, "form samples", 1, MOST_SAMPLES):
+        return None
+    return "a link" if _SAMPLE.search(text, max(first - MOST_BEFORE, 0), first) is None else None
 
 
 def _is_sample(authority: str) -> bool:

@@ -178,7 +178,7 @@ def _offered(ask: Ask, field: Field) -> list[tuple[str, str]]:
     found: list[tuple[str, object]] = []
     for key in ("default", "const", "enum", "enumNames", "examples"):
         value = field.schema.get(key)
-        found += [(key, one) for one in (value if type(value) is list else (value,))]
+        found += [(key, one) for one in (value[:MOST_VALUES] if type(value) is list else (value,))]
     for key, place in (("enum", field.items), ("oneOf", field.schema), ("anyOf", field.schema)):
         found += _options(key, place.get(key))
     found += [("items", value) for _, value in _options("anyOf", field.items.get("anyOf"))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -23,6 +24,14 @@ _MOST_OPTIONS: Final = 12
 _MOST_MEMBERS: Final = 16
 _MOST_SIGNATURES: Final = 64
 """Sets of members with their types that are remembered of one shape."""
+_LONGEST_NAMES: Final = 500
+"""Characters of the names in such a set."""
+_WIDEST: Final = 200
+"""Members of an object that are looked at for a fault, beside those the schemas name."""
+_LONGEST_LIST: Final = 1000
+"""Entries of an array that are looked at for it."""
+_MOST_VALUES: Final = 20_000
+"""Values that are looked at for it."""
 _UNKNOWN: Final = ("\0",)
 _OF_MEMBERS: Final = frozenset({"type", "properties", "required"})
 _TEXTS: Final = [{"type": "text", "text": text} for text in ("", "x" * 10_000)]
@@ -78,7 +87,9 @@ class Shape:
         if arrays is _UNKNOWN:
             if len(self._signatures) >= _MOST_SIGNATURES:
                 self._signatures.clear()
-            arrays = self._signatures[signature] = self._arrays(value)
+            arrays = self._arrays(value)
+            if sum(map(len, value)) <= _LONGEST_NAMES:
+                self._signatures[signature] = arrays
         if arrays is None:
             return False
         for name in arrays:
@@ -107,10 +118,15 @@ class Shape:
     def fault(self, value: Any) -> tuple[str, str] | None:
         """Say what is wrong first: a JSON pointer and a few words, which quote no value.
 
-        None where nothing is, or where the value in question was masked.
+        None where nothing is, where the value in question was masked, and where it cannot be told
+        since the value is nested too deep, or so much that looking would take long.
         """
         from jsonschema_rs import ValidationError  # noqa: PLC0415 (known to be loaded by now)
 
+        # The validator copies what it finds fault with, for each form it may have once.
+        value = _Excerpt().of(value)
+        if value is None:
+            return None
         try:
             self._validator.validate(value)
         except ValidationError as error:
@@ -118,7 +134,53 @@ class Shape:
             if _masked(value, steps) or len(steps) > _MOST_STEPS:
                 return None
             return pointer(*steps), _words(error)
+        except ValueError:
+            return None
         return None
+
+
+class _Excerpt:
+    """Copies a value without what no fault can be found in, where it is large."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_VALUES
+
+    def of(self, value: Any) -> Any:
+        """Copy it; None where too much is left."""
+        found = self._copy(value, 0)
+        return found if self._left >= 0 else None
+
+    def _copy(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if (kind is not dict and kind is not list) or self._left < 0:
+            return value
+        if depth > _MOST_STEPS:
+            return kind()
+        if kind is list:
+            kept = value[:_LONGEST_LIST]
+            self._left -= len(kept)
+            return [self._copy(one, depth + 1) for one in kept]
+        names = list(islice(value, _WIDEST))
+        if len(value) > _WIDEST:
+            names += [name for name in _named() if name in value]
+        self._left -= len(names)
+        return {name: self._copy(value[name], depth + 1) for name in names}
+
+
+@cache
+def _named() -> tuple[str, ...]:
+    """List all members the schemas name."""
+    found: dict[str, None] = {}
+    waiting: list[Any] = list(_data()["definitions"].values())
+    while waiting:
+        one = waiting.pop()
+        if type(one) is dict:
+            members = one.get("properties")
+            found.update(dict.fromkeys(members if type(members) is dict else ()))
+            waiting += one.values()
+        elif type(one) is list:
+            waiting += one
+    return tuple(found)
 
 
 _shapes: dict[tuple[str, str, str], Shape] = {}

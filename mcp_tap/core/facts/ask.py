@@ -8,7 +8,8 @@ input), or a request a server pushed in the session era.  Its answer is the entr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.records import pointer
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Origin: TypeAlias = Literal["input_required", "task", "pushed"]
 """Where an ask stands: in a result, in a task's state, or in a request of its own."""
+MOST_READ: Final = 1000
+"""Asks of one message that are read: one that has ten thousands is there to cost time."""
 
 
 class Ask:
@@ -156,7 +159,7 @@ class Answer:
 
 
 def asks_in(message: Message, requests: Any, origin: Origin, path: str) -> list[Ask]:
-    """Read a map of asks; empty where it is none.
+    """Read a map of asks, the first `MOST_READ` of it; empty where it is none.
 
     Args:
         message: that carries it.
@@ -167,5 +170,6 @@ def asks_in(message: Message, requests: Any, origin: Origin, path: str) -> list[
     if type(requests) is not dict:
         return []
     return [
-        Ask(message, key, entry, origin, path + pointer(key)) for key, entry in requests.items()
+        Ask(message, key, entry, origin, path + pointer(key))
+        for key, entry in islice(requests.items(), MOST_READ)
     ]

@@ -8,6 +8,7 @@ has arrived when its message has: how long a body was under way is in its exchan
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from msgspec import UnsetType
@@ -20,6 +21,8 @@ from mcp_tap.core.values import text_of
 
 MOST_SERVERS = 1024
 MOST_WORDS = 400
+MOST_ASKS = 10_000
+"""Asks read of one message."""
 
 
 class Book:
@@ -224,10 +227,13 @@ def tool_fault(result: dict[str, Any], sender: Sender) -> Fault:
 
 
 def asks_of(requests: Any, record: Message) -> list[Ask]:
-    """Read `inputRequests`; entries that are no requests become asks of kind `other`."""
+    """Read `inputRequests`; entries that are no requests become asks of kind `other`.
+
+    No more than `MOST_ASKS`: a map of a hundred thousand would hold up everything else.
+    """
     found: list[Ask] = []
     if type(requests) is dict:
-        for key, entry in requests.items():
+        for key, entry in islice(requests.items(), MOST_ASKS):
             entry_ = entry if type(entry) is dict else {}
             found.append(ask_of(str(key), entry_.get("method"), entry_.get("params"), record))
     return found

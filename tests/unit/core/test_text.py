@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -151,3 +152,12 @@ def test_values_are_told_in_a_few_words(value, shown):
 def test_a_brief_value_is_bounded_whatever_its_size():
     for value in ("x" * 10**6, list(range(10**5)), {str(n): "y" * 99 for n in range(10**4)}):
         assert width(brief(value, 40)) <= 40
+
+
+def test_endless_texts_and_names_are_shortened_without_reading_them_whole():
+    endless = "\u5bc6" * 1_000_000
+    begun = time.thread_time()
+    assert brief({endless: {endless: endless}}, 12) == "{" + "\u5bc6" * 4 + ".."
+    assert cut("a" + "\u0301" * 1_000_000, 5).endswith("..")
+    assert pointer_words(f"/a/{endless}/0") == f'a["{endless[:200]}.."][0]'
+    assert time.thread_time() - begun < 0.05

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.core.facts.ask import Answer, Ask
+from mcp_tap.core.facts.ask import MOST_READ, Answer, Ask
 from mcp_tap.pipeline import judge
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.pipeline.steps import MOST_ASKS
@@ -17,6 +17,7 @@ from tests.cases import (
     exchange,
     form,
     handshake,
+    ids,
     post,
     result,
     stream,
@@ -86,3 +87,16 @@ def test_no_more_asks_of_a_message_are_judged_than_anybody_answers(steps):
     many = {f"q{i}": form() for i in range(MOST_ASKS + 50)}
     found = steps(traffic(exchange(call(), answer(asking(many)))))
     assert len(subjects(found, Ask)) == MOST_ASKS
+
+
+@pytest.mark.parametrize("asked", [MOST_READ, MOST_READ + 1])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_retry_of_more_asks_than_are_read_is_not_compared_with_them(asked, order):
+    many = {f"q{i}": form() for i in range(asked)}
+    keys = list(many)[::order][: 2 if order < 0 else None]
+    given = {key: {"action": "accept", "content": {"name": "x"}} for key in keys}
+    retry = exchange(
+        call(2, inputResponses=given, requestState="state-1"), answer(result(2)), t=[9.0, 9.5]
+    )
+    found = ids(traffic(exchange(call(), answer(asking(many))), retry), "MRTR")
+    assert found == (["MRTR-024"] if order < 0 and asked == MOST_READ else [])

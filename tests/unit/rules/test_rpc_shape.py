@@ -202,3 +202,11 @@ def test_hostile_results_are_judged_quickly(reply):
     start = time.perf_counter()
     ids(case)
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("depth", [200, 300, 900])
+def test_what_is_nested_too_deep_for_the_validator_is_left_alone(depth):
+    broken = call(name=nested(depth), arguments={})
+    assert "TAP-001" not in ids(traffic(exchange(broken, answer(result()))))
+    deep = exchange(ask("completion/complete", ref=nested(depth)), answer(result()))
+    assert "TAP-001" not in ids(traffic(deep))

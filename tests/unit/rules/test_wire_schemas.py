@@ -46,6 +46,19 @@ def test_a_masked_value_is_never_at_fault():
     assert shape.fault({"name": "t", "arguments": "x"}) == ("/arguments", "must be an object")
 
 
+def test_a_fault_is_found_in_much_that_has_none():
+    shape = shape_of("2026-07-28", "result", "resources/read")
+    assert shape is not None
+    known = {"resultType": "complete", "ttlMs": 1, "cacheScope": "public"}
+    much = {f"k{number}": {"a": [number]} for number in range(50_000)}
+    assert shape.fault({**known, "contents": [much]}) == ("/contents/0", "lacks text or blob")
+    assert shape.fault({**much, **known, "contents": "x"}) == ("/contents", "must be an array")
+    full = {**much, "uri": "file:///x", "text": "x"}
+    assert shape.fault({**known, "contents": [full]}) is None
+    deep = [[[0] * 900] * 900] * 900
+    assert shape.fault({**known, "contents": [{"uri": "file:///x"}], "_meta": {"a": deep}}) is None
+
+
 def test_the_data_are_what_the_generator_makes(tmp_path):
     pytest.importorskip("mcp_types")
     program = (

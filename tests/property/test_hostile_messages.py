@@ -1,0 +1,97 @@
+"""One message, whatever it is, takes less than 50 ms to judge: traffic must not stand still."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from mcp_tap.core.finding import Finding
+from mcp_tap.pipeline.spine import Pipeline
+from mcp_tap.testing import records_of
+from tests.cases import answer, ask, asking, call, exchange, form, result, traffic
+
+MOST = 0.050
+"""Seconds."""
+FULL = 1_040_000
+"""Bytes of a message that is just still judged."""
+
+
+def spent(case: dict[str, Any]) -> tuple[float, list[str]]:
+    """Judge a case after ordinary traffic; give the most time one record took, and the rules."""
+    judging, linking = Pipeline(), Pipeline(judging=False)
+    before = records_of(traffic(*(exchange(call(n), answer(result(n))) for n in range(5))))
+    worst, found, last = 0.0, [], before[-1][0].seq
+    for record, value in before:
+        judging.feed(record, value)
+        linking.feed(record, value)
+    for record, value in records_of(case)[1:]:
+        moved = {"seq": record.seq + last, "t": record.t + 20.0}
+        if hasattr(record, "exchange"):
+            moved["exchange"] = record.exchange + 10
+        record = replace(record, **moved)  # noqa: PLW2901
+        begun = time.thread_time()
+        linking.feed(record, value)
+        linked = time.thread_time()
+        changes = judging.feed(record, value)
+        worst = max(worst, time.thread_time() - linked - (linked - begun))
+        found += [change.rule for change in changes if type(change) is Finding]
+    return worst, found
+
+
+def answered(**members: Any) -> dict[str, Any]:
+    return traffic(exchange(call(), answer(result(1, **members))))
+
+
+def asked(asks: Any) -> dict[str, Any]:
+    return traffic(exchange(call(), answer(asking(asks))))
+
+
+def form_with(**fields: Any) -> dict[str, Any]:
+    return asked({"q": form("Name?", **fields)})
+
+
+def read(**members: Any) -> dict[str, Any]:
+    return traffic(exchange(ask("resources/read", uri="file:///x"), answer(result(1, **members))))
+
+
+LINK = "https://a.example.com/"
+END = f" {LINK}"
+HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
+    "asks that are none": lambda: asked({f"k{i}": "x" for i in range(FULL // 13)}),
+    "asks of a task": lambda: traffic(
+        exchange(
+            ask("tasks/get", taskId="t"),
+            answer(
+                result(
+                    taskId="t",
+                    status="input_required",
+                    inputRequests={f"k{i}": {} for i in range(FULL // 13)},
+                )
+            ),
+        )
+    ),
+    "a long name where a word must be": lambda: form_with(f={"type": {"\u5bc6" * (FULL // 3): 1}}),
+    "a wrong resource with many members": lambda: read(
+        contents=[{f"k{i}": "x" for i in range(FULL // 14)}]
+    ),
+    "an enum of many": lambda: form_with(
+        f={"type": "string", "enum": [str(i) for i in range(FULL // 9)]}
+    ),
+    "a sample at the end of a text": lambda: asked({"q": form("a=b&" * (FULL // 4) + END)}),
+    "many texts with samples": lambda: form_with(
+        **{f"f{i}": {"type": "string", "title": "a=b&" * 500 + END} for i in range(450)}
+    ),
+    "a text that is a link": lambda: asked({"q": form(LINK + "#" + "access_token=a&" * 69_000)}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_message_takes_long_to_judge(name):
+    case = HOSTILE[name]()
+    times, found = zip(*(spent(case) for _ in range(3)), strict=True)
+    assert min(times) < MOST
+    assert "TAP-001" not in found[0]
