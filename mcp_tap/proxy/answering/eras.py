@@ -14,7 +14,7 @@ from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import tasked
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
 from mcp_tap.proxy.answering.exchange import AnsweringExchange
-from mcp_tap.proxy.answering.gate import Gate, data_of
+from mcp_tap.proxy.answering.gate import ENDS, Gate, data_of
 from mcp_tap.proxy.answering.heads import STREAM
 from mcp_tap.proxy.answering.noticed import Notices
 from mcp_tap.proxy.answering.pushed import Pushes, may_push
@@ -146,9 +146,10 @@ class EitherExchange(AnsweringExchange):
         if not head.fields.content_type.startswith(_EVENTS):
             HttpExchange.upstream_head(self, head, to_eof=to_eof)
         elif head.length is None and head.fields.encoding is None:
-            self._gate = Gate(MOST_RESPONSE)
             self._flows = self._glances
-            HttpExchange.upstream_head(self, head, to_eof=to_eof)  # mostly
+            if not self._flows:
+                self._gate = Gate(MOST_RESPONSE)
+            HttpExchange.upstream_head(self, head, to_eof=to_eof)
         elif self._can_read(head):
             self._stream(head, to_eof=to_eof)
         else:
@@ -177,8 +178,12 @@ class EitherExchange(AnsweringExchange):
 
     def upstream_data(self, data: bytes) -> None:
         """Pass on what asks nothing."""
-        if self._flows and self._session is not None and _may_matter(data):
+        if self._flows and self._session is not None:
+            if data.endswith(ENDS) and not _may_matter(data):
+                HttpExchange.upstream_data(self, data)  # mostly
+                return
             self._flows = False
+            self._gate = self._gate or Gate(MOST_RESPONSE)
         super().upstream_data(data)
 
     def _pass(self, data: bytes) -> None:
