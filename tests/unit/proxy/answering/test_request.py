@@ -1,0 +1,129 @@
+"""Requests are read, declared for, and written once more."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcp_tap.core import spec
+from mcp_tap.core.splice import SpliceError
+from mcp_tap.net.heads import HeadReader, RequestLine
+from mcp_tap.proxy.answering.request import Reader, declared_in
+from tests.asking import request
+
+ALL = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
+FORMS = {"elicitation": {"form": {}}}
+
+
+def head(*fields):
+    return HeadReader().read(RequestLine(b"POST", b"/mcp", "1.1"), list(fields))
+
+
+def read(body, advertise=FORMS, *fields):
+    return Reader(advertise).read(body, head(*fields))
+
+
+def declared(body, advertise=FORMS):
+    return json.loads(read(body, advertise).body)["params"]["_meta"][spec.CLIENT_CAPABILITIES]
+
+
+def test_a_request_is_read():
+    found = read(request(5, tool="deploy", requestState="s1"), {})
+    assert (found.method, found.name, found.id, found.state) == ("tools/call", "deploy", b"5", "s1")
+    assert (found.edited, found.declared) == (False, frozenset())
+    assert found.arguments() == {"guests": 2}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        request().replace(b"tools/call", b"tools/list"),
+        request().replace(b"2026-07-28", b"2025-11-25"),
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+        b'{"jsonrpc":"2.0","method":"tools/call","params":{}}',
+        b'{"jsonrpc":"2.0","id":1,"method":5,"params":{}}',
+        b"[]",
+        b"{",
+    ],
+)
+def test_other_messages_are_left_alone(body):
+    assert read(body) is None
+
+
+def test_the_head_tells_the_revision_where_the_body_does_not():
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}'
+    assert read(body) is None
+    assert read(body, FORMS, (b"MCP-Protocol-Version", b" 2026-07-28 ")).body == body
+    assert read(body, FORMS, (b"MCP-Protocol-Version", b"2025-11-25")) is None
+
+
+@pytest.mark.parametrize(
+    ("mine", "added", "both"),
+    [
+        ({}, FORMS, FORMS),
+        ({"elicitation": {}}, FORMS, {"elicitation": {}}),
+        ({"elicitation": {}}, ALL, ALL),
+        ({"elicitation": {"url": {}}}, FORMS, {"elicitation": {"url": {}, "form": {}}}),
+        ({"sampling": {"tools": {}}}, {"sampling": {}}, {"sampling": {"tools": {}}}),
+        ({"experimental": {"x": 1}}, {"roots": {}}, {"experimental": {"x": 1}, "roots": {}}),
+        ({"elicitation": 5}, FORMS, {"elicitation": 5}),
+    ],
+)
+def test_capabilities_are_added_and_none_is_taken(mine, added, both):
+    assert declared(request(capabilities=mine), added) == both
+
+
+def test_a_meta_without_capabilities_gets_some():
+    body = request().replace(b'"io.modelcontextprotocol/clientCapabilities" : {}', b'"x" : 1')
+    meta = json.loads(read(body).body)["params"]["_meta"]
+    assert (meta["x"], meta[spec.CLIENT_CAPABILITIES]) == (1, FORMS)
+
+
+def test_what_is_remembered_of_a_meta_holds_for_the_next_request():
+    reader = Reader(FORMS)
+    one, two = (reader.read(request(n, arguments={"n": n}), head()) for n in (1, 2))
+    assert one.meta is two.meta
+    assert json.loads(two.body)["params"]["arguments"] == {"n": 2}
+
+
+def test_a_repeat_has_the_answers_and_the_state():
+    found = read(request(5), {})
+    again = found.again(b'"t1"', b'{"k":{}}', b'"s\\u0031"')
+    assert b'"requestState":"s\\u0031"' in again
+    value = json.loads(again)
+    assert (value["id"], value["params"]["inputResponses"]) == ("t1", {"k": {}})
+    assert json.loads(found.again(b'"t2"', None, None))["params"].keys() == {
+        "name",
+        "arguments",
+        "_meta",
+    }
+
+
+def test_older_answers_and_states_are_replaced_or_left_out():
+    found = read(request(5, inputResponses={"old": {}}, requestState="old"), {})
+    params = json.loads(found.again(b'"t1"', b'{"k":{}}', b'"new"'))["params"]
+    assert (params["inputResponses"], params["requestState"]) == ({"k": {}}, "new")
+    params = json.loads(found.again(b'"t1"', None, None))["params"]
+    assert "inputResponses" not in params
+    assert "requestState" not in params
+
+
+def test_a_request_that_names_a_member_twice_cannot_be_repeated():
+    found = read(request().replace(b'"id" : 7', b'"id" : 7, "id" : 7'), {})
+    with pytest.raises(SpliceError):
+        found.again(b'"t1"', None, None)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "kinds"),
+    [
+        (None, set()),
+        ({"elicitation": {}}, {"form"}),
+        ({"elicitation": {"url": {}}}, {"url"}),
+        (ALL, {"form", "url", "sampling", "roots"}),
+        ({"sampling": None, "roots": 1}, set()),
+    ],
+)
+def test_what_capabilities_cover(capabilities, kinds):
+    assert declared_in(capabilities) == kinds
