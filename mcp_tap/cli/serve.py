@@ -159,6 +159,7 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
         onlooker.end()
         await run.stop(ending.how)
         job.answers.close()
+        server.on_end = out.warn  # the view is closed
         await server.stop(lambda: ending.hurried)  # its last words come before ours
         if aborted and not run.exchanges:
             capture.unlink(missing_ok=True)
