@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -94,8 +95,10 @@ class Check:
             what = f"no call or exchange in {names} passes {self.where}" if self.where else (
                 f"there is nothing to check in {names}"
             )  # fmt: skip
+            first = checked[0].reader.path
+            spec = "NAME" if first is None else shlex.quote(str(first))
             troubles.append(
-                InconclusiveCapture("nothing-to-check", what, help="mcp-tap show NAME -d1")
+                InconclusiveCapture("nothing-to-check", what, help=f"mcp-tap show {spec} -d1")
             )
         return troubles
 

@@ -125,12 +125,21 @@ def sentence(finding: Finding) -> str:
 
 
 def totals(report: Report) -> str:
-    """Sum up in a line: `2 errors, 1 note in 3 captures, 512 records (1 suppressed)`."""
+    """Sum up in a line: `2 errors, 1 note in 3 captures, 512 records (1 suppressed)`.
+
+    A single capture is named: where none was given, it may not be the one somebody thinks of.
+    """
     severities: tuple[Severity, ...] = ("error", "warning", "note")
     counts = [(report.count(severity), severity) for severity in severities]
     found = ", ".join(plural(count, word) for count, word in counts if count) or "no findings"
     records = sum(capture.records for capture in report.captures)
-    words = f"{found} in {plural(len(report.captures), 'capture')}, {plural(records, 'record')}"
+    words = f"{found} in {_judged(report)}, {plural(records, 'record')}"
     left = [(report.excepted("suppressed"), "suppressed"), (report.excepted("baselined"), "known")]
     aside = ", ".join(f"{count} {word}" for count, word in left if count)
     return words + (f" ({aside})" if aside else "")
+
+
+def _judged(report: Report) -> str:
+    if len(report.captures) != 1 or report.captures[0].path is None:
+        return plural(len(report.captures), "capture")
+    return safe(report.captures[0].path.replace("\\", "/").rpartition("/")[2])

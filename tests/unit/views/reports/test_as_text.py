@@ -18,7 +18,7 @@ def test_a_finding_says_rule_place_party_sentence_and_line():
         "    server did what it must not",
         '    captures/run one.jsonl:377  params.arguments["a/b"][0]',
         "",
-        "failed: 1 error in 1 capture, 412 records",
+        "failed: 1 error in run one.jsonl, 412 records",
         "mcp-tap rules TAP-003  says more",
     ]
 
@@ -39,7 +39,7 @@ def test_findings_of_two_captures_are_not_put_together():
 
 def test_exceptions_are_counted_and_not_shown():
     out = lines(report(entry(how="suppressed"), entry(how="ignored"), entry(how="baselined")))
-    assert out == ["passed: no findings in 1 capture, 412 records (1 suppressed, 1 known)"]
+    assert out == ["passed: no findings in run one.jsonl, 412 records (1 suppressed, 1 known)"]
 
 
 def test_an_exception_that_has_run_out_is_told():

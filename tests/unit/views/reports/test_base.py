@@ -42,4 +42,4 @@ def test_the_sum_counts_what_counts_and_what_exceptions_cover():
     assert totals(made) == (
         "1 error, 1 warning, 1 note in 2 captures, 413 records (1 suppressed, 2 known)"
     )
-    assert totals(report()) == "no findings in 1 capture, 412 records"
+    assert totals(report()) == "no findings in run one.jsonl, 412 records"
