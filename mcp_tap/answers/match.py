@@ -109,7 +109,7 @@ def _test(key: str, text: str) -> Callable[[Question], bool]:
     words = _WORDS.get(key)
     if words is not None:
         if text not in words:
-            raise Unusable(f'{key} = "{text}" is none', f"{key} is one of {', '.join(words)}")
+            raise Unusable(f'{key} cannot be "{text}"', f"{key} is one of {', '.join(words)}")
         return lambda q: q.ask == text
     of = _GLOBS[key]
     if "*" not in text and "?" not in text:

@@ -76,7 +76,7 @@ class Mistakes:
         near = get_close_matches(value, words, 1) if isinstance(value, str) else []
         self.wrong(
             "bad-value",
-            f"{here}: {key} = {brief(value, 40)} is none",
+            f"{here}: {key} cannot be {brief(value, 40)}",
             help=f'did you mean "{near[0]}"?' if near else f"one of {', '.join(words)}",
         )
         return None
