@@ -168,7 +168,8 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
     if ending.interrupted and sys.stderr.isatty():
         out.say("")  # the terminal stands behind its ^C
     unanswered = job.answers.code(out)
-    out.say(_closing(run, capture, verdicts.words))
+    failed = "FAILED the check: " if job.check and verdicts.failed else ""
+    out.say(_closing(run, capture, failed + verdicts.words))
     return code or unanswered or (_checked(run, capture, verdicts, out) if job.check else 0)
 
 

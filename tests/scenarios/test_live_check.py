@@ -46,12 +46,14 @@ async def test_findings_are_told_as_they_come_and_fail_a_checked_run(tap):
     code, out, err = await judged(tap, "--check", "--view", "text")
     assert code == 1
     assert "E HDR-001 missing-version-header" in out
+    assert err.splitlines()[-1].lstrip().startswith("FAILED the check: ")
     assert "mcp-tap check run.jsonl" in err.splitlines()[-1]
 
 
 async def test_a_run_that_is_not_checked_ends_well_whatever_was_found(tap):
-    code, out, _ = await judged(tap)
+    code, out, err = await judged(tap)
     assert code == 0
+    assert "FAILED" not in err
     assert "HDR-001" in out
 
 
