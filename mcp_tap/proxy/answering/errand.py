@@ -76,6 +76,7 @@ class Errand:
         head: Head[RequestLine],
         body: bytes,
         done: Done,
+        among: set[Errand],
         secrets: tuple[tuple[str, ...], ...] = (),
     ) -> None:
         """Write down what will be sent.
@@ -87,12 +88,15 @@ class Errand:
             head: as it goes upstream.
             body: likewise.
             done: is told what came of it, once.
+            among: holds it for as long as it is under way.
             secrets: where in the body values stand that must not be recorded.
         """
         self.tap = tap
         self.tape = Tape(tap.next_exchange(), 0, peer, head)
         self._body = body
         self._done: Done | None = done
+        self._among = among
+        among.add(self)
         self._connection: UpstreamConnection | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._head: Head[StatusLine] | None = None
@@ -215,6 +219,7 @@ class Errand:
 
     def _end(self, how: How, why: str | None) -> None:
         self._over = True
+        self._among.discard(self)
         self._timer.cancel()
         if self._connection is not None:
             self._connection.abort()

@@ -279,17 +279,13 @@ class Pushes:
             own.append((b"Mcp-Session-Id", exchange.new_session))
         endpoint = self.session.endpoint
         head = errand_head(exchange.tap, exchange.tape.head, len(body), own, endpoint)
-        errands = self._answering.errands
 
         def done(outcome: Outcome) -> None:
-            errands.discard(errand)
             if not outcome.taken:
                 self._not_taken(pushed, outcome)
 
-        errand = Errand(
-            exchange.tap, exchange.records, exchange.client.peer, head, body, done, secrets
-        )
-        errands.add(errand)
+        facts = (exchange.client.peer, head, body, done, self._answering.errands, secrets)
+        Errand(exchange.tap, exchange.records, *facts)
 
     def _not_taken(self, pushed: Pushed, outcome: Outcome) -> None:
         """End a call whose server did not get its answer: it would wait for it."""

@@ -293,16 +293,13 @@ def update(
     task.answered |= keys
 
     def ended(outcome: Outcome) -> None:
-        answering.errands.discard(errand)
         if not outcome.sent:
             task.answered -= keys
         done(outcome)
 
     head = errand_head(exchange.tap, exchange.tape.head, len(body), named)
     tap, records, peer = exchange.tap, exchange.records, exchange.client.peer
-    errand = Errand(tap, records, peer, head, body, ended, secrets)
-    answering.errands.add(errand)
-    return errand
+    return Errand(tap, records, peer, head, body, ended, answering.errands, secrets)
 
 
 def refusal(outcome: Outcome) -> str | None:
