@@ -78,6 +78,8 @@ class EitherExchange(AnsweringExchange):
             return
         key = facts.key if facts.key is not None else sessions.key(head, self.client.peer)
         self._session = session = sessions.find(key, self.tap.t)
+        if b"cancelled" in body:
+            session.cancelled(body)
         self._called = called = Called(self.tape.exchange, body)
         session.begin(called)
 

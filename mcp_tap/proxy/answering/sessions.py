@@ -51,6 +51,8 @@ class Called(Struct, eq=False):
     body: bytes
     rounds: int = 0
     """Asks that came for it."""
+    unwanted: bool = False
+    """Its client has cancelled it; some servers leave its stream open all the same."""
     _read: Watched | Literal[False] | None = None
 
     @property
@@ -100,12 +102,24 @@ class Session(Struct, eq=False, kw_only=True):
                 return called
         return None
 
+    def cancelled(self, body: bytes) -> None:
+        """Take note of a call that is not wanted any more, if that is what a message says."""
+        try:
+            number = loads(bytes(_cancellation.decode(body).params.request_id))
+        except (ValueError, RecursionError):
+            return
+        called = self.answered(number)
+        if called is not None:
+            called.unwanted = True
+
     def only(self) -> Called | None:
         """Give the one call that is under way; None where there are none, or several."""
         found = [
             called
             for called in self.calls.values()
-            if called.request is not None and called.request.method in spec.MAY_ASK
+            if not called.unwanted
+            and called.request is not None
+            and called.request.method in spec.MAY_ASK
         ]
         return found[0] if len(found) == 1 else None
 
@@ -130,7 +144,16 @@ class _Request(Struct):
     params: _Params | UnsetType = UNSET
 
 
+class _Cancelled(Struct, rename="camel"):
+    request_id: Raw
+
+
+class _Cancellation(Struct, tag_field="method", tag=spec.NOTE_CANCELLED):
+    params: _Cancelled
+
+
 _decoder: Final = msgspec.json.Decoder(_Request)
+_cancellation: Final = msgspec.json.Decoder(_Cancellation)
 
 
 def read(body: bytes) -> Watched | None:
