@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 """Cells where no terminal says otherwise."""
+BELOW = 13
+"""Where what a rule finds begins if there is no room beside its name: below that name."""
 
 
 @click.command(
@@ -91,9 +93,10 @@ def _pages(rules: Sequence[Rule], cells: int) -> Iterator[Row]:
 
 def _list(rules: Sequence[Rule], cells: int | None) -> Iterator[Row]:
     """List rules by family, each with what it finds."""
-    from mcp_tap.core.text import cut
+    from mcp_tap.core.text import width
     from mcp_tap.rules.selectors import FAMILIES
     from mcp_tap.views.found import LETTERS, STYLES
+    from mcp_tap.views.rule_page import wrapped
 
     family = ""
     names = max(len(rule.name) for rule in rules)
@@ -104,11 +107,13 @@ def _list(rules: Sequence[Rule], cells: int | None) -> Iterator[Row]:
             family = rule.family
             yield [(family, "strong"), (f"  {FAMILIES.get(family, '')}", "dim")]
         head = f" {rule.id:9} {rule.name:{names}}  "
-        summary = rule.summary
-        if cells is not None:
-            summary = cut(summary, max(0, cells - len(head) - 3))
-        letter = LETTERS[rule.severity]
-        yield [(f" {letter}", STYLES[rule.severity]), (head, ""), (summary, "dim")]
+        first: Row = [(f" {LETTERS[rule.severity]}", STYLES[rule.severity]), (head, "")]
+        if cells is None or width(rule.summary) + len(head) + 2 <= cells:
+            yield [*first, (rule.summary, "dim")]
+            continue
+        yield first  # there is no room beside it
+        for line in wrapped(rule.summary, cells - BELOW):
+            yield [(" " * BELOW + line, "dim")]
 
 
 def _document(rule: Rule) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mcp_tap.cli.main import run
+from mcp_tap.cli.rules import _list as listed
 from mcp_tap.rules.catalogue import RULES
 
 
@@ -26,6 +27,14 @@ def test_a_family_is_a_list(capsys):
     assert [line.split()[1] for line in out.splitlines()[1:]] == [
         rule.id for rule in RULES if rule.family == "TAP"
     ]
+
+
+def test_a_narrow_terminal_gets_what_a_rule_finds_below_its_name():
+    chosen = [rule for rule in RULES if rule.family == "MRTR"]
+    told = ["".join(text for text, _ in row) for row in listed(chosen, 80)]
+    assert max(map(len, told)) <= 80
+    assert "".join("".join(told).split()).count("Aretryechoesanother`requestState`than") == 1
+    assert len(list(listed(chosen, 300))) == len(chosen) + 1
 
 
 @pytest.mark.parametrize("word", ["MRTR-016", "retry-state-modified", "mrtr-016"])
