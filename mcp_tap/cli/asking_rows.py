@@ -20,6 +20,7 @@ from mcp_tap.core.text import brief, cut, pad, plural, safe, width
 from mcp_tap.core.wire import dumps
 from mcp_tap.rules.urls import read_url
 from mcp_tap.views.look import Glyphs, Row
+from mcp_tap.views.rule_page import wrapped
 
 MOST_LINES: Final = 40
 """Lines of a text that are shown."""
@@ -28,6 +29,7 @@ MOST_CHARS: Final = 4000
 LONGEST_URL: Final = 16_384
 """Characters of a link that are shown."""
 WIDE: Final = 78
+WARNING: Final = "  warning: "
 _NAME: Final = 24
 """Cells of a field's name at most, where it stands in a column."""
 _FORMATS: Final = {
@@ -63,7 +65,9 @@ def question_rows(
     elif question.ask == "url":
         yield from _link(question.url or "", glyphs)
     for concern in concerns:
-        yield [("  warning: ", "bad"), (safe(concern), "")]
+        lines = wrapped(safe(concern), WIDE - len(WARNING))
+        for row, line in enumerate(lines):
+            yield [(" " * len(WARNING) if row else WARNING, "bad"), (line, "")]
     if question.ask == "form":
         yield from _fields(question)
 
@@ -131,7 +135,7 @@ def _link(url: str, glyphs: Glyphs) -> Iterator[Row]:
     pieces = [(whole[:start], ""), (whole[start:end], "strong"), (whole[end:], "")]
     yield [(f"  {glyphs.bar} ", "dim"), *pieces]
     if len(url) > LONGEST_URL:
-        yield [("  warning: ", "bad"), (f"{len(url) - LONGEST_URL} more characters follow", "")]
+        yield [(WARNING, "bad"), (f"{len(url) - LONGEST_URL} more characters follow", "")]
     if found is None or not found.host:
         return
     reads = ".".join(found.labels)
@@ -193,7 +197,7 @@ def _fields(question: Question) -> Iterator[Row]:
             _dim("  ", _text(field, "title")),
         ]
     if not form.whole:
-        yield [("  warning: ", "bad"), ("it has more fields than can be asked for here", "")]
+        yield [(WARNING, "bad"), ("it has more fields than can be asked for here", "")]
     star = "* required.  " if form.required & form.fields.keys() else ""
     yield [(f"  {star}:d declines, :c cancels, :? says what else can be typed", "dim")]
 

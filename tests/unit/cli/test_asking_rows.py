@@ -66,6 +66,13 @@ def test_question_says_who_asks_and_for_what():
     ]
 
 
+def test_what_is_dubious_is_broken_between_words():
+    words = "server asks for a secret in a form: field password is named like one of them (SEC-001)"
+    told = shown(form(), concerns=[words])[5:7]
+    assert max(map(len, told)) <= 78
+    assert " ".join(" ".join(told).split()) == f"warning: {words}"
+
+
 def test_choice_is_numbered_and_its_default_stands_in_brackets():
     rows, label = asked(form(), "y")
     assert rows == [
