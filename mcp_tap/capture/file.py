@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -36,7 +37,8 @@ class _Spot(msgspec.Struct):
     t: float
 
 
-_spot = msgspec.json.Decoder(_Spot).decode
+_NUMBERS = re.compile(rb'\{"kind":"\w+","seq":(\d+),"t":([^,}]+)')
+"""How each line begins; what follows may be nested deeper than a parser goes."""
 
 
 class CaptureFile:
@@ -98,7 +100,9 @@ class CaptureFile:
             self.size += whole
             known = lines if whole == len(data) else None
             self.lines += data.count(b"\n", 0, whole) if known is None else known
-            self._spot = _spot(data[data.rfind(b"\n", 0, whole - 1) + 1 : whole])
+            numbers = _NUMBERS.match(data, data.rfind(b"\n", 0, whole - 1) + 1)
+            if numbers is not None:
+                self._spot = _Spot(int(numbers[1]), float(numbers[2]))
         if done > whole:
             self._half = True
             self._cut()

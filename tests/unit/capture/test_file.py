@@ -91,3 +91,13 @@ def test_the_lock_tells_that_a_part_is_being_written(tmp_path):
     file.close()
     assert not being_written(file.current)
     assert not being_written(tmp_path / "absent.jsonl")
+
+
+def test_a_line_nested_deeper_than_a_parser_goes_is_a_line_all_the_same(tmp_path):
+    file = CaptureFile(tmp_path / "run.jsonl", header())
+    deep = b'{"kind":"message","seq":7,"t":1.5,"sender":"client","body":' + b"[" * 3000
+    assert file.append(deep + b"]" * 3000 + b"}\n", 1)[1] is None
+    file.next_part()
+    file.close()
+    again = file.parts[1].read_bytes()
+    assert b'"seq":7,"t":1.5' in again
