@@ -36,6 +36,7 @@ NOT_FROM_PROJECTS = {
     "no-default-redaction": "it would write credentials to the capture",
     "yes": "it would delete captures without asking you",
     "force": "it would delete captures that are still being written",
+    "answers": "a script can send your environment's variables to the server",
     "write-baseline": "it would accept whatever is found",
 }
 """Settings a project's file may not hold, each with the reason."""
