@@ -70,11 +70,17 @@ def known(finding: Finding) -> Known:
     """Say of a finding what stays the same when its run is recorded anew."""
     return Known(
         rule=finding.rule,
-        server=finding.server,
+        server=_without_port(finding.server),
         method=finding.method,
         name=finding.target,
         spot=finding.spot,
     )
+
+
+def _without_port(server: str | None) -> str | None:
+    """Leave the port out where a server is named by its host: a free one is another each time."""
+    host, _, port = (server or "").rpartition(":")
+    return host if host and port.isascii() and port.isdigit() else server
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

@@ -262,3 +262,10 @@ def test_a_baseline_is_written_and_read():
 def test_a_damaged_baseline_is_refused_by_its_line(data):
     with pytest.raises(ConfigError, match=r"known\.jsonl cannot be read at line 2"):
         read_baseline(write_baseline([known(finding())]) + data, "known.jsonl")
+
+
+def test_a_baseline_holds_when_the_server_has_another_port():
+    lines = {known(finding(server=f"127.0.0.1:{port}")) for port in (8123, 40001)}
+    assert [line.server for line in lines] == ["127.0.0.1"]
+    assert known(finding(server="shop")).server == "shop"
+    assert known(finding(server=None)).server is None
