@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from mcp_tap.core import spec
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import HttpRequest, HttpResponse, Message
@@ -176,6 +178,11 @@ async def test_a_round_with_a_state_alone_is_repeated_with_it_alone(tmp_path):
     async with tapped(server, tmp_path, answering=answering()) as rig:
         response = await rig.ask(call())
         assert response.json == json.loads(result(7))
+        await rig.stop()
+        (found,) = rig.view.calls.values()
+        assert found.client_s == 0
+        assert found.tap_s > 0.1
+        assert found.duration() == pytest.approx(found.server_s + found.tap_s, abs=1e-5)
     params = [m.json["params"] for m in server.got]
     assert [p.get("requestState") for p in params] == [None, "wait", "wait", json.loads(STATE)]
     assert ["inputResponses" in p for p in params] == [False, False, False, True]

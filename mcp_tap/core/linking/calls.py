@@ -128,6 +128,12 @@ class Book:
             track.since = t
         track.ball = to
 
+    def bide(self, track: Track, t: float) -> None:
+        """Account for the time up to `t`, in which not the client but the tap had the asks."""
+        if track.ball == "client" and t > track.since:
+            track.call.tap_s += t - track.since
+            track.since = t
+
     def settle(self, track: Track, outcome: Outcome, t: float, *, why: str | None = None) -> None:
         """End a call; `why` says what cancelled it."""
         call = track.call

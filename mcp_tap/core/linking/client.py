@@ -150,6 +150,8 @@ class ClientSide:
             track.unlinked = method in spec.MAY_ASK or found.link == "ambiguous"
         else:
             track = pending.track
+            if record.sender == "tap":
+                self._book.bide(track, record.t)
             self._book.reopen(track, record.t)
         round_ = self._book.begin(track, live, record, params)
         round_.sent_state = state
