@@ -45,6 +45,7 @@ async def test_a_task_that_waits_is_answered_and_its_poll_gets_the_newest_state(
         (ask,) = [a for r in found.rounds for a in r.asks]
         assert (ask.answered_by, ask.entry) == ("tap", "the day")
         assert [r.by_tap for r in found.rounds] == [False, True]
+        assert [f.message for f in rig.view.findings if f.blame != "server"] == []
 
 
 async def test_what_a_task_asks_next_is_its_next_round(tmp_path):
