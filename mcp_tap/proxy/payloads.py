@@ -68,7 +68,7 @@ class Payloads:
         """
         if not tape.sound or self._redactor.touches_bodies:
             return False
-        return self.message(tape, t, "tap", payload, {"jsonrpc": "2.0", **value})
+        return self.message(tape, t, "tap", payload, value)
 
     def read(self, tape: Tape, way: Way, t: float, pieces: tuple[bytes, ...]) -> None:
         """Take what one read brought; of an event stream that is mostly whole events."""

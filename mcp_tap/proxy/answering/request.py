@@ -28,7 +28,7 @@ _LARGE: Final = 8 << 10
 """Bytes of a `_meta` above which it is not remembered."""
 
 
-class _Params(Struct, rename={"meta": "_meta"}):
+class _Params(Struct, rename={"meta": "_meta"}, gc=False):
     name: Raw | UnsetType = UNSET
     uri: Raw | UnsetType = UNSET
     meta: Raw | UnsetType = UNSET
@@ -36,7 +36,7 @@ class _Params(Struct, rename={"meta": "_meta"}):
     taskId: Raw | UnsetType = UNSET  # noqa: N815 - likewise
 
 
-class _Request(Struct):
+class _Request(Struct, gc=False):
     method: str
     id: Raw
     params: _Params
@@ -66,7 +66,7 @@ class Meta(Struct, frozen=True, kw_only=True):
 _NO_META: Final = Meta()
 
 
-class Watched(Struct):
+class Watched(Struct, gc=False):
     """A request whose answer is looked at; of most, no more than that is wanted."""
 
     method: str
@@ -192,8 +192,12 @@ class Reader:
             token=token,
             edited=edited,
             tasks=spec.TASKS_EXTENSION.encode() in token,
-            shown={"params": {"_meta": loads(edited)}} if edited is not None else None,
+            shown=_shown(edited) if edited is not None else None,
         )
+
+
+def _shown(token: bytes) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "params": {"_meta": loads(token)}}
 
 
 def _is_modern(version: str | None) -> bool:
