@@ -75,6 +75,7 @@ def _measure(
 def _targets(rig: Rig, *, peers: bool) -> dict[str, Target]:
     found = [rig.direct, rig.plain(), rig.bare(), rig.tap(), rig.tap("tap --sync", "--sync")]
     found.append(rig.tap("tap --check", "--check", "--fail-on", "never"))
+    found += rig.answering()
     found += rig.peers() if peers else []
     return {target.name: target for target in found}
 

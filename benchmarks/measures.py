@@ -99,7 +99,7 @@ def throughput(rig: Rig, report: Report, targets: dict[str, Target], effort: Eff
     cases = {"plain": Case(plain, connections=256), "tap": Case(tap, connections=256)}
     many = Throughput(rig, {**cases, "tap, 16 connections": Case(tap)}, effort)
     report.tables.append(many.table("JSON answers, 256 connections"))
-    core = ("direct", "plain", "tap not recording", "tap", "tap --check")
+    core = ("direct", "plain", "tap not recording", "tap", "tap --check", *traffic.SCRIPTS)
     sse = Throughput(rig, {n: Case(targets[n], traffic.SSE) for n in core}, effort)
     report.tables.append(sse.table("SSE answers (3 events, then the result), 16 connections"))
 
@@ -110,6 +110,16 @@ def throughput(rig: Rig, report: Report, targets: dict[str, Target], effort: Eff
         Goal(what="recording, SSE: x plain", got=sse.ratio("tap", "plain"), want=2.0),
         Goal(what="judging too, JSON: x plain", got=json.ratio("tap --check", "plain"), want=1.8),
         Goal(what="recording, JSON: x the tap with recording off", got=off, want=0.8),
+        Goal(
+            what="a script nobody needs, JSON: x the tap without",
+            got=json.ratio("tap --answers", "tap"),
+            want=0.9,
+        ),
+        Goal(
+            what="a script nobody needs, SSE: x the tap without",
+            got=sse.ratio("tap --answers", "tap"),
+            want=0.9,
+        ),
         Goal(
             what="throughput lost from 16 to 256 connections",
             got=lost,

@@ -65,7 +65,8 @@ def parsed(path: Path) -> int:
 def check(path: Path) -> int:
     """Judge a capture by all rules, as `check` does."""
     gc.set_threshold(*COLLECT)
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    unread = io.TextIOWrapper(io.BytesIO())  # reports are written as bytes
+    with redirect_stdout(unread), redirect_stderr(unread):
         code = run(["check", str(path), "-f", "json", "--fail-on", "never", "--no-config"])
     if code != 0:
         raise SystemExit(f"check ended with {code}")

@@ -7,11 +7,12 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
+from benchmarks import traffic
 from benchmarks.children import Child, cpu, free_port, wait_idle
 
 PYTHON = sys.executable
@@ -101,6 +102,13 @@ class Rig:
             time.sleep(0.01)
         log = self._log.read_text(encoding="utf-8", errors="replace")[-2000:]
         raise RuntimeError(f"the tap did not start: {' '.join(child.argv)}\n{log}")
+
+    def answering(self) -> Iterator[Target]:
+        """Start taps with scripts nobody needs: as the client declares it, and declaring more."""
+        for name, script in traffic.SCRIPTS.items():
+            path = self.folder / f"{name.replace(' ', '-').replace(',', '')}.toml"
+            path.write_text(script, encoding="utf-8")
+            yield self.tap(name, "--answers", str(path))
 
     def peers(self) -> list[Target]:
         """Start other proxies that happen to be installed."""

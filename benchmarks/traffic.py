@@ -27,6 +27,10 @@ _HEAD = (
     "Accept: application/json, text/event-stream\r\nUser-Agent: load/1.0\r\n"
     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: search\r\n"
 )
+_FORMS = 'version = 1\n[[answer]]\nmatch = { key = "day" }\ncontent = { day = "tue" }\n'
+_ROOTS = '[[answer]]\nmatch = { ask = "roots" }\nroots = [{ uri = "file:///srv" }]\n'
+SCRIPTS = {"tap --answers": _FORMS, "tap --answers, declaring": _FORMS + _ROOTS}
+"""Answers to what is never asked; the client declares the first itself."""
 FIRST_ID = 1_000_000_000
 """Ids have ten digits throughout, so that all requests have the same length."""
 
