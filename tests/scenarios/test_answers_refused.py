@@ -176,10 +176,12 @@ async def test_a_call_has_a_time_limit_from_its_first_ask_on(tmp_path):
         await wire.send(day(message.json["id"]))
         await server(wire)
 
-    async with tapped(server, tmp_path, answering=answering(longest=0.2)) as rig:
+    helper = answering(longest=0.2)
+    async with tapped(server, tmp_path, answering=helper) as rig:
         response = await rig.ask(call())
         assert response.status == 504
         assert response.get(b"mcp-tap-error") == b"answers-timeout"
+        assert helper.failed == 1
         await until(gone.is_set)
         await rig.stop()
         assert {(c.exchange, c.how) for c in rig.closed()} == {(1, "timeout"), (2, "timeout")}

@@ -283,6 +283,7 @@ class Chain:
         self.exchange.tap.now()
         why = f"the call has no result {self.answering.longest:g} s after its first ask"
         self.stop("timeout", why)
+        self.answering.failed += 1
         self.exchange.fail(504, "answers-timeout", why, "timeout")
         self.exchange.write_out()
 
