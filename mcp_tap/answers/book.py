@@ -262,6 +262,8 @@ class Book:
         """Say how to get an entry."""
         script = self.scripts[0].name if self.scripts else "answers.toml"
         source, call = (self.source, ask.call) if self.source else ("CAPTURE", "N")
+        if type(ask.call) is tuple:  # for no call: only a whole draft has an entry
+            return f"mcp-tap answers new {source} drafts one"
         return f"mcp-tap answers new {source} --call {call} >> {script}"
 
     def stop(self, asks: Sequence[Question], answered: Answered) -> str | None:

@@ -88,12 +88,17 @@ def draft(
             within.setdefault(_place(question), []).append((question, answer))
         for place, asked in within.items():
             groups.setdefault(place, []).append(asked)
-    for asked_calls in groups.values():
+    for asked_calls in _last_for_no_call(groups):
         for members, notes in _entries(asked_calls, names, capture):
             lines.append("")
             lines += [f"# {_comment(note)}" for note in notes]
             lines += toml.entry("answer", members)
     return "\n".join(lines) + "\n"
+
+
+def _last_for_no_call(groups: dict[Place, list[list[Asked]]]) -> list[list[list[Asked]]]:
+    """Give what is asked for no call last: nothing keeps its entries from taking other asks."""
+    return [groups[place] for place in sorted(groups, key=lambda place: place[0] is None)]
 
 
 def _place(question: Question) -> Place:

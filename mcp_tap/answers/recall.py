@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from mcp_tap.answers.question import Question
-from mcp_tap.core.model import AskKind, Call
+from mcp_tap.core.model import Ask, AskKind, Call, Exchange
 from mcp_tap.core.values import same_arguments, same_json
 
 Pair: TypeAlias = tuple[Question, dict[str, Any]]
@@ -62,9 +62,24 @@ def _likeness(one: Question, other: Question) -> tuple[bool, bool, bool, bool]:
     )
 
 
-def asked(call: Call) -> list[tuple[Question, dict[str, Any] | None]]:
-    """Give the questions of a call of a capture, each with its answer where one came."""
+def asked(call: Call | Exchange) -> list[tuple[Question, dict[str, Any] | None]]:
+    """Give the questions of a call of a capture, each with its answer where one came.
+
+    Of an exchange, they are those that belong to no call; each is a round of its own.
+    """
     found: list[tuple[Question, dict[str, Any] | None]] = []
+    if isinstance(call, Exchange):
+        for number, ask in enumerate(call.asks, 1):
+            question = Question(
+                key=ask.key,
+                ask=ask.kind,
+                params=ask.params,
+                call=("exchange", call.number),
+                round=number,
+                pushed=True,
+            )
+            found.append((question, _answer(ask)))
+        return found
     for round_ in call.rounds:
         for ask in round_.asks:
             question = Question(
@@ -79,6 +94,10 @@ def asked(call: Call) -> list[tuple[Question, dict[str, Any] | None]]:
                 round=round_.number,
                 pushed=ask.pushed,
             )
-            answered = ask.action not in (None, "error") and isinstance(ask.answer, dict)
-            found.append((question, ask.answer if answered else None))
+            found.append((question, _answer(ask)))
     return found
+
+
+def _answer(ask: Ask) -> dict[str, Any] | None:
+    answered = ask.action not in (None, "error") and isinstance(ask.answer, dict)
+    return ask.answer if answered else None

@@ -13,8 +13,10 @@ from mcp_tap.cli.common import TapCommand, option, output
 from mcp_tap.errors import InconclusiveCapture, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcp_tap.capture.reader import CaptureReader
-    from mcp_tap.core.model import Call
+    from mcp_tap.core.model import Call, Exchange
 
 VERBS: Final = ("new", "test", "lint")
 
@@ -91,7 +93,7 @@ def _new(arguments: tuple[str, ...], number: int | None) -> int:
             "usage", "answers new takes one capture", help="mcp-tap answers new run.jsonl"
         )
     reader = open_capture(arguments[0] if arguments else None)
-    calls = [asked(call) for call in _calls(reader, number)]
+    calls = [asked(found) for found in _asking(reader, number)]
     asks = [pair for call in calls for pair in call]
     _need_asks(len(asks), reader, number)
     path = str(reader.path) if reader.path else None
@@ -147,8 +149,8 @@ def _test(arguments: tuple[str, ...], number: int | None, *, json: bool) -> int:
     reader = open_capture(others[0] if others else None)
     book.source = others[0] if others else reader.name
     trial = Trial(book, whole=number is None)
-    for call in _calls(reader, number):
-        trial.add(call)
+    for found in _asking(reader, number):
+        trial.add(found)
     _need_asks(len(trial.asks), reader, number)
     if json:
         output().document(trial_document(trial, scripts, reader.name))
@@ -161,14 +163,13 @@ def _test(arguments: tuple[str, ...], number: int | None, *, json: bool) -> int:
     return 0
 
 
-def _calls(reader: CaptureReader, number: int | None) -> list[Call]:
-    """Read the calls that are meant."""
-    from mcp_tap.cli.scripting import calls_of
+def _asking(reader: CaptureReader, number: int | None) -> Sequence[Call | Exchange]:
+    """Read the calls that are meant, and what asks for none where all are."""
+    from mcp_tap.cli.scripting import asking, calls_of
 
-    calls = list(calls_of(reader))
     if number is None:
-        return calls
-    found = [call for call in calls if call.number == number]
+        return list(asking(reader))
+    found = [call for call in calls_of(reader) if call.number == number]
     if not found:
         raise UsageError(
             "call-missing",

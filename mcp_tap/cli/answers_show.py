@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from mcp_tap.answers.book import Book
     from mcp_tap.answers.explain import Explained
     from mcp_tap.answers.lint import Remark
-    from mcp_tap.core.model import Call
+    from mcp_tap.answers.question import Question
+    from mcp_tap.core.model import Call, Exchange
     from mcp_tap.errors import ScriptError
     from mcp_tap.views.look import Row
 
@@ -33,13 +34,15 @@ class Trial:
         self.asks: list[tuple[Explained, dict[str, Any] | None]] = []
         """Each with what the client answered."""
 
-    def add(self, call: Call) -> None:
-        """Try it on a call, round by round."""
-        for _, pairs in groupby(asked(call), key=lambda pair: pair[0].round):
+    def add(self, call: Call | Exchange) -> None:
+        """Try it on a call, or on an exchange that asks for none, round by round."""
+        every = asked(call)
+        for _, pairs in groupby(every, key=lambda pair: pair[0].round):
             of_round = list(pairs)
             found = explain(self.book, [question for question, _ in of_round])
             self.asks += zip(found, (answer for _, answer in of_round), strict=True)
-        self.book.forget(call.number)
+        for question, _ in every[:1]:
+            self.book.forget(question.call)
 
     @property
     def failed(self) -> int:
@@ -83,7 +86,7 @@ def trial_rows(trial: Trial) -> Iterator[Row]:
     for found, answer in trial.asks:
         question = found.question
         yield [
-            (f"#{question.call} {safe(question.place)}  ", ""),
+            (f"{_asked_for(question)}  ", ""),
             (f"{cut(safe(question.key), 60)} ({question.ask})", "ask"),
             (f"  {brief(question.message, 80)}" if question.message else "", "dim"),
         ]
@@ -95,6 +98,11 @@ def trial_rows(trial: Trial) -> Iterator[Row]:
                 if not tried.won:
                     why = tried.why or "matches, too, but comes later"
                     yield [(f"    {brief(tried.name)} {safe(why)}", "dim")]
+
+
+def _asked_for(question: Question) -> str:
+    number = question.call
+    return f"#{number} {safe(question.place)}" if isinstance(number, int) else "for no call"
 
 
 def _verdict(found: Explained, answer: dict[str, Any] | None) -> Row:
@@ -146,7 +154,7 @@ def trial_document(trial: Trial, scripts: Sequence[str], capture: str) -> bytes:
 def _ask(found: Explained, answer: dict[str, Any] | None) -> dict[str, Any]:
     question, winner, error = found.question, found.winner, found.error
     return {
-        "call": question.call,
+        "call": question.call if isinstance(question.call, int) else None,
         "round": question.round,
         "method": question.method,
         "name": question.name,

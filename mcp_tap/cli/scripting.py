@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp_tap.answers.recall import Recording
     from mcp_tap.answers.script import How, Script
     from mcp_tap.capture.reader import CaptureReader
-    from mcp_tap.core.model import Call
+    from mcp_tap.core.model import Call, Exchange
 
 MOST = 4 << 20
 """Bytes of a script that are read."""
@@ -113,20 +113,27 @@ def recordings(scripts: Sequence[Script]) -> dict[tuple[str, str], Recording]:
                 users = [e for e in script.entries if any(s.capture == path for s in e.steps)]
                 error.where = error.where or f'{users[0].place} "{users[0].name}"'
                 raise
-            pairs = [pair for call in calls_of(reader) for pair in asked(call)]
+            pairs = [pair for each in asking(reader) for pair in asked(each)]
             found[script.name, path] = Recording((q, a) for q, a in pairs if a is not None)
     return found
 
 
-def calls_of(reader: CaptureReader) -> Iterator[Call]:
-    """Give the calls of a capture, in the order they began."""
+def asking(reader: CaptureReader) -> Iterator[Call | Exchange]:
+    """Give the calls of a capture, and exchanges that ask for no call, in the order they began."""
     from mcp_tap.cli.gather import gather
     from mcp_tap.core.model import Call
     from mcp_tap.pipeline.spine import Pipeline
 
     for found in gather(reader, Pipeline(), shelf=None, see=lambda _: None):
-        if isinstance(found, Call):
+        if isinstance(found, Call) or found.asks:
             yield found
+
+
+def calls_of(reader: CaptureReader) -> Iterator[Call]:
+    """Give the calls of a capture, in the order they began."""
+    from mcp_tap.core.model import Call
+
+    return (found for found in asking(reader) if isinstance(found, Call))
 
 
 def look_through(

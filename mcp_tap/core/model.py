@@ -81,6 +81,9 @@ class Exchange(Struct, kw_only=True):
     """The answer was the tap's own."""
     findings: list[Finding] = []
     """What rules found in it, where it belongs to no call; the first hundred."""
+    asks: list[Ask] = []
+    """What the server asked on its stream that is for no call, or for one of several (session
+    era); the first hundred."""
 
     @property
     def outcome(self) -> Outcome:

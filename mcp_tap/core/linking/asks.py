@@ -1,8 +1,8 @@
 """Asks of the session era: requests a server sends, answered by a POST of their own.
 
 An ask belongs to the call on whose stream it came.  On a stream of no call it belongs to the only
-open call of its session; if there are several, to none.  One round per ask: the ask ends the round,
-the answer begins the next.
+open call of its session; if there are several, to none: the exchange keeps it.  One round per ask:
+the ask ends the round, the answer begins the next.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from mcp_tap.core.values import id_key, same_id, text_of
 
 MOST_ASKS = 10_000
 LONGEST_ASK = 12 * 3600.0
+MOST_STRAY = 100
+"""Asks of one exchange that are kept, where they belong to no call."""
 
 
 class Asked(Struct, eq=False):
@@ -36,6 +38,7 @@ class Asks:
     def __init__(self, book: Book) -> None:
         self._book = book
         self._asked: Bounded[Any, list[Asked]] = Bounded(MOST_ASKS, LONGEST_ASK)
+        self._stray: Bounded[Any, Ask] = Bounded(MOST_ASKS, LONGEST_ASK)
         self._urls: Bounded[Any, Asked] = Bounded(MOST_ASKS, LONGEST_ASK)
         self._streams: Bounded[Any, Track] = Bounded(MOST_ASKS, LONGEST_ASK, leave)
 
@@ -47,6 +50,7 @@ class Asks:
     def expire(self, now: float) -> None:
         """Let go of what is too old."""
         self._asked.expire(now)
+        self._stray.expire(now)
         self._urls.expire(now)
         self._streams.expire(now)
 
@@ -54,6 +58,7 @@ class Asks:
         """Take a server's request; report the exchange where it belongs to no call."""
         track = owner(live)
         if track is None:
+            self._strayed(live, record, value)
             return [live.track.call if live.track is not None else live.exchange]
         book = self._book
         key = text_of(value.get("id"))
@@ -87,6 +92,11 @@ class Asks:
             if a.ask.action is None and same_id(a.id, value.get("id"))
         ]
         if len(waiting) != 1:
+            stray = self._stray.pop(at) if not waiting else None
+            if stray is not None:
+                error = "result" not in value
+                said = value.get("error" if error else "result")
+                answer_ask(stray, said, record, error=error)
             return [live.exchange]
         asked = waiting[0]
         self._asked.pop(at)
@@ -99,6 +109,16 @@ class Asks:
             self._book.reopen(track, record.t)
             current(self._book, track, record)
         return [track.call]
+
+    def _strayed(self, live: Live, record: Message, value: dict[str, Any]) -> None:
+        """Keep an ask that belongs to no call with the exchange it came in."""
+        asks = live.exchange.asks
+        ask = ask_of(text_of(value.get("id")), value["method"], value.get("params"), record)
+        if ask.kind == "other" or len(asks) >= MOST_STRAY:
+            return
+        ask.pushed = True
+        asks.append(ask)
+        self._stray.put((channel(live), id_key(value.get("id"))), ask, record.t)
 
     def completed(self, live: Live, value: dict[str, Any], t: float) -> list[Change]:
         """Take note that a URL elicitation went through."""

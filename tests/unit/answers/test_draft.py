@@ -126,3 +126,14 @@ def test_what_a_server_wrote_cannot_break_the_file():
     found = drafted([(of(ask(1, message=evil, n=evil), key=evil, name=evil), YES)])
     assert len(found) == 1
     assert found[0]["match"] == {"tool": evil, "key": evil}
+
+
+def test_what_was_asked_for_no_call_comes_last_so_that_it_takes_nothing_from_calls():
+    folder = {"roots": [{"uri": "file:///srv/a"}]}
+    other = {"roots": [{"uri": "file:///srv/b"}]}
+    loose = of(roots("0"), method=None, name=None, arguments=None, pushed=True)
+    for_a_call = of(roots("1"), pushed=True)
+    one, last = drafted([(loose, folder)], [(for_a_call, other)])
+    assert one["match"] == {"tool": "deploy", "ask": "roots"}
+    assert (last["name"], last["match"]) == ("roots", {"ask": "roots"})
+    assert last["roots"] == folder["roots"]

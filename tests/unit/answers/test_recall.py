@@ -7,6 +7,7 @@ from pathlib import Path
 from mcp_tap.answers.recall import Recording, asked
 from mcp_tap.capture.reader import open_path
 from mcp_tap.cli.scripting import calls_of
+from mcp_tap.core.model import Ask, Exchange
 from tests.asks import form, of, roots, url
 
 ROOT = Path(__file__).parents[3]
@@ -72,3 +73,18 @@ def test_a_pushed_question_says_so_and_one_nobody_answered_has_no_answer():
     assert all(q.pushed for call in calls for q, _ in asked(call))
     calls = calls_of(open_path(ROOT / "captures" / "py-py-2026-ambiguous.jsonl"))
     assert [a for call in calls if call.number > 14 for _, a in asked(call)] == [None] * 4
+
+
+def test_what_an_exchange_asks_for_no_call_is_read_ask_by_ask():
+    asks = [
+        Ask(key="0", method="roots/list", kind="roots", params={}, seq=1, t=0.0,
+            action="answered", answer={"roots": []}),
+        Ask(key="1", method="elicitation/create", kind="form", params={"message": "Who?"}, seq=2,
+            t=0.0, action="error", answer={"code": -32601}),
+    ]  # fmt: skip
+    one, other = asked(Exchange(number=3, t=0.0, asks=asks))
+    assert [one[1], other[1]] == [{"roots": []}, None]
+    assert [one[0].round, other[0].round] == [1, 2]
+    assert (one[0].method, one[0].name, one[0].pushed) == (None, None, True)
+    assert other[0].message == "Who?"
+    assert one[0].call == other[0].call

@@ -226,3 +226,39 @@ def test_a_torn_capture_cannot_say_that_all_is_answered(drafted, tmp_path):
     assert "torn.jsonl is not whole" in drafted("test", "a.toml", str(torn), code=4).err
     Path("b.toml").write_text("")
     assert "not whole" not in drafted("test", "b.toml", str(torn), code=1).err
+
+
+def session_asks():
+    """A capture of a server that lists the roots between calls, and its client."""
+    fields = [["MCP-Protocol-Version", "2025-11-25"], ["Mcp-Session-Id", "s1"]]
+    request = {"kind": "http_request", "path": "/mcp", "headers": fields, "peer": "127.0.0.1"}
+    stream = [["content-type", "text/event-stream"]]
+    folders = {"roots": [{"uri": "file:///srv/a"}]}
+    records = [
+        {"kind": "header", "format": 1, "tool": "t", "run": "r", "transport": "http",
+         "started": "2026-11-30T00:00:00.000Z", "upstream": "http://127.0.0.1:1/mcp"},
+        {**request, "exchange": 1, "conn": 1, "method": "GET"},
+        {"kind": "http_response", "exchange": 1, "status": 200, "headers": stream},
+        {"kind": "message", "sender": "server", "exchange": 1, "sse": {"event": "message"},
+         "body": {"method": "roots/list", "jsonrpc": "2.0", "id": 0}},
+        {**request, "exchange": 2, "conn": 2, "method": "POST"},
+        {"kind": "message", "sender": "client", "exchange": 2,
+         "body": {"jsonrpc": "2.0", "id": 0, "result": folders}},
+        {"kind": "footer", "how": "signal", "exchanges": 2},
+    ]  # fmt: skip
+    lines = [{"seq": seq, "t": seq / 10, **record} for seq, record in enumerate(records)]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_what_a_server_asks_between_calls_is_drafted_and_tried_too(answers):
+    capture = write(session_asks(), "run.jsonl")
+    draft = answers("new", capture).out
+    assert 'match = { ask = "roots" }' in draft
+    out, err = answers("test", write(draft), capture)
+    assert out.startswith("for no call  0 (roots)")
+    assert "as the client did" in out
+    assert err == "1 ask, 1 answered\n"
+    (ask,) = json.loads(answers("test", "a.toml", capture, "--json").out)["asks"]
+    assert (ask["call"], ask["round"], ask["same"]) == (None, 1, True)
+    write("version = 1\n", "none.toml")
+    assert "nothing in none.toml answers" in answers("test", "none.toml", capture, code=1).out

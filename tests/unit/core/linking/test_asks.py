@@ -256,3 +256,40 @@ def test_calls_whose_broken_streams_nobody_takes_up_are_let_go():
     talk.pipeline.advance(13 * 3600.0)
     assert session.active == {}
     assert talk.pipeline.retired == 1
+
+
+def test_an_ask_for_no_call_is_kept_with_its_stream_and_its_answer():
+    talk = Talk()
+    talk.session()
+    get = talk.open("GET", in_session())
+    talk.event(get, pushed(0, "roots/list"))
+    answered(talk, 0, {"result": {"roots": []}})
+    talk.event(get, pushed(1, "ping"))
+    talk.event(get, pushed(2))
+    answered(talk, 2, {"error": {"code": -32601, "message": "no"}})
+    one, other = talk.loose[get].asks
+    assert (one.kind, one.key, one.action, one.answer) == ("roots", "0", "answered", {"roots": []})
+    assert (one.pushed, one.answered_by) == (True, "client")
+    assert other.action == "error"
+
+
+def test_a_stream_keeps_the_first_hundred_asks_for_no_call():
+    talk = Talk()
+    talk.session()
+    get = talk.open("GET", in_session())
+    for number in range(200):
+        talk.event(get, pushed(number))
+    assert [ask.key for ask in talk.loose[get].asks] == [str(n) for n in range(100)]
+
+
+def test_an_answer_goes_to_the_ask_of_a_call_before_one_for_no_call():
+    talk = Talk()
+    talk.session()
+    get = talk.open("GET", in_session())
+    talk.event(get, pushed(3))
+    n = began(talk)
+    talk.event(n, pushed(3))
+    answered(talk, 3, ACCEPT)
+    *_, one = talk.calls.values()
+    assert [a.action for r in one.rounds for a in r.asks] == ["accept"]
+    assert talk.loose[get].asks[0].action is None
