@@ -67,9 +67,9 @@ class Flaw(Struct, frozen=True):
     """Where a schema is none, or where a value does not fit."""
 
     path: tuple[str | int, ...]
-    """Steps to it."""
+    """Steps to it; none too where it would take too long to find it."""
     keyword: str
-    """The keyword that says so."""
+    """The keyword that says so; empty where it would take too long to say."""
 
 
 class Outline(Struct, frozen=True):
@@ -243,11 +243,14 @@ def misfit(schema: bytes, value: Any) -> Flaw | None:
     import jsonschema_rs  # noqa: PLC0415 (most runs never need it)
 
     try:
-        validator.validate(value)
+        if not validator.is_valid(value):
+            if not price.shows(size[0]):
+                return Flaw((), "")
+            validator.validate(value)
     except jsonschema_rs.ValidationError as error:
         return _flaw(error)
     except (ValueError, TypeError, OverflowError, jsonschema_rs.ReferencingError):
-        return None
+        pass
     return None
 
 

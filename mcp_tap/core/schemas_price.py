@@ -18,9 +18,12 @@ MOST_PATTERNS: Final = 100_000
 """Length of all patterns of a schema that is judged by: they have to be compiled."""
 MOST_SPENT: Final = 100_000
 """Steps that working out the price may take."""
+MOST_COPIED: Final = 20_000
+"""Values that may be copied to say where a value does not fit: all of it for each alternative."""
 
 _SAME: Final = ("not", "if", "then", "else")
 _SAME_LIST: Final = ("allOf", "anyOf", "oneOf")
+_ALTERNATIVES: Final = ("anyOf", "oneOf")
 _SAME_MAP: Final = ("dependentSchemas", "dependencies")
 _INNER: Final = (
     "items", "additionalItems", "contains", "additionalProperties", "unevaluatedItems",
@@ -28,14 +31,14 @@ _INNER: Final = (
 )  # fmt: skip
 _INNER_LIST: Final = ("items", "prefixItems")
 _INNER_MAP: Final = ("properties", "patternProperties")
-_UNIQUE: Final = 20
-"""What it costs more to compare the items of an array with each other."""
+_DEAR: Final = {"uniqueItems": 20, "multipleOf": 700}
+"""What it costs more to compare the items of an array with each other, and to divide exactly."""
 
 
 class Node:
     """A schema within a schema."""
 
-    __slots__ = ("index", "inner", "same", "weight")
+    __slots__ = ("branches", "index", "inner", "same", "weight")
 
     def __init__(self) -> None:
         self.index = 0
@@ -43,6 +46,8 @@ class Node:
         self.same: list[Node] = []
         self.inner: list[Node] = []
         self.weight = 1
+        self.branches = False
+        """It has alternatives, of which each says for itself why it does not fit."""
 
 
 class Price:
@@ -57,6 +62,7 @@ class Price:
             patterns: length of the patterns, repeats counted.
         """
         self._nodes = nodes
+        self._branches = any(node.branches for node in nodes)
         self._patterns = patterns
         self._asked: dict[int, int] = {root.index: 1}
         self._totals: list[int] = []
@@ -77,6 +83,11 @@ class Price:
             self._descend()
         price = sum(count * total for count, total in zip(values, self._totals, strict=False))
         return price <= MOST_WORK
+
+    def shows(self, values: list[int]) -> bool:
+        """Tell whether it is cheap enough to say where a value does not fit, once it is allowed."""
+        steps = sum(self._totals[: len(values)]) if self._branches else 1
+        return sum(values) * steps <= MOST_COPIED
 
     def _descend(self) -> None:
         """Work out one more level."""
@@ -150,14 +161,15 @@ def _parts(
         elif type(value) is list:
             if keyword in _SAME_LIST or keyword in _INNER_LIST:
                 inside = keyword in _INNER_LIST
+                node.branches = node.branches or keyword in _ALTERNATIVES
                 found += [(inside, v) for v in value if type(v) is dict]
             node.weight += len(value)
         elif keyword == "$ref":
             target = _resolve(root, value)
             if target is not None:
                 found.append((False, target))
-        elif keyword == "uniqueItems":
-            node.weight += _UNIQUE
+        elif keyword in _DEAR:
+            node.weight += _DEAR[keyword]
     return found
 
 

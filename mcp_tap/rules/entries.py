@@ -117,4 +117,7 @@ def _within(ask: Ask, entries: list[Entry]) -> Reading:
     if spend(ask.message, "texts", wanted, MOST_TEXT) == wanted:
         return Reading(entries, message)
     nothing = [entry._replace(title="", description="") for entry in entries]
-    return Reading(nothing, message[:LONGEST] if len(message) < MOST_TEXT // 8 else "")
+    if len(message) >= MOST_TEXT // 8:
+        return Reading(nothing, "")
+    granted = spend(ask.message, "messages", len(message), MOST_TEXT // 2)
+    return Reading(nothing, message if granted == len(message) else "")

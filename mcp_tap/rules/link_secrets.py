@@ -13,10 +13,11 @@ from urllib.parse import unquote
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
-from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.redact_names import folded, folded_all
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.entries import spend
 from mcp_tap.rules.shapes import is_placeholder, secret_in
 from mcp_tap.rules.shapes_persons import email_in, phone_in
 from mcp_tap.rules.urls import MOST_PAIRS, Pairs, Url, pairs_of, read_url
@@ -53,13 +54,27 @@ _PERSONAL: Final = folded_all(
 )
 _SWITCHES: Final = frozenset({"true", "false", "0", "1", "yes", "no", "on", "off", "required"})
 _LOWER: Final = re.compile(r"[a-z]+\Z")
+MOST_TEXT: Final = 100_000
+"""Characters of the urls of one message that are read."""
+MOST_PARTS: Final = 5_000
+"""Parts of these urls that are decoded for it."""
 _AUTHORITY: Final = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.\-]*:[/\\]{2,}([^/\\?#]*)")
 
 
 def url_of(ask: Ask) -> Url | None:
-    """Read the url of an ask; None where it has none that a browser opens."""
+    """Read the url of an ask; None where it has none that a browser opens.
+
+    None too where the asks of its message have more of them than anybody opens.
+    """
     text = ask.params.get("url")
-    return read_url(text) if type(text) is str else None
+    if type(text) is not str:
+        return None
+    memo = ask.flow.memo
+    held = memo.get("url")
+    if held is None or held[0] is not ask:
+        granted = spend(ask.message, "all urls", len(text), MOST_TEXT)
+        held = memo["url"] = (ask, granted == len(text))
+    return read_url(text) if held[1] else None
 
 
 @rule(
@@ -203,7 +218,7 @@ def url_personal_data(ask: Ask) -> Hits:
         return None
     found = []
     for spot, text in (("path", url.path), ("query", url.query), ("fragment", url.fragment)):
-        what = _personal(text)
+        what = _personal(text[: spend(ask.message, "urls", len(text), MOST_TEXT)], ask.message)
         if what is not None:
             found.append(
                 Hit(f"server sends a url with {what} in its {spot}", ask.at("url"), spot=spot)
@@ -272,10 +287,14 @@ def _presigned(given: dict[str, str]) -> str | None:
     return None
 
 
-def _personal(text: str) -> str | None:
+def _personal(text: str, message: Message) -> str | None:
     if "@" not in text and "%40" not in text and "+" not in text and "%2" not in text:
         return None
     for piece in re.split(r"[&;/?=]", text, maxsplit=MOST_PAIRS):
+        if "@" not in piece and "%" not in piece and "+" not in piece:
+            continue
+        if not spend(message, "parts of urls", 1, MOST_PARTS):
+            return None
         decoded = unquote(piece)
         if is_masked(decoded):
             continue

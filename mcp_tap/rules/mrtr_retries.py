@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from mcp_tap.core.facts.ask import Answer
 from mcp_tap.core.facts.message import NONE, is_masked
@@ -22,6 +22,9 @@ MOST_COMPARED: Final = 10_000
 """Values compared of the params of one retry."""
 LONGEST: Final = 200
 """Characters of a name that is part of a pointer."""
+
+Place: TypeAlias = tuple[Any, ...]
+"""Where a value stands: the place of what holds it, and the step from there; empty at the top."""
 
 _MRTR: Final = "specification/2026-07-28/basic/patterns/mrtr"
 _CLIENT: Final = f"{_MRTR}#client-requirements-basic-workflow"
@@ -86,34 +89,39 @@ def _difference(first: Any, now: Any) -> str | None:
 
     None where they do not, or where `MOST_COMPARED` values do not show it.
     """
-    pairs = [(first, now, "", 0)]
+    pairs: list[tuple[Any, Any, Place]] = [(first, now, ())]
     compared = 0
     while pairs:
-        one, other, path, depth = pairs.pop()
+        one, other, place = pairs.pop()
         if one is other or is_masked(one) or is_masked(other):
             continue
-        below: list[tuple[Any, Any, str, int]] = []
+        below: list[tuple[Any, Any, Place]] = []
         if type(one) is dict and type(other) is dict:
             if one.keys() != other.keys():
                 missing = [name for name in one if name not in other]
                 missing = missing or [name for name in other if name not in one]
-                return _below(path, missing[0], depth)
+                return _path((place, missing[0]))
             for name, value in islice(one.items(), MOST_COMPARED - compared):
-                below.append((value, other[name], _below(path, name, depth), depth + 1))
+                below.append((value, other[name], (place, name)))
         elif type(one) is list and type(other) is list:
             if len(one) != len(other):
-                return path
+                return _path(place)
             for index, value in enumerate(one[: MOST_COMPARED - compared]):
-                below.append((value, other[index], _below(path, index, depth), depth + 1))
+                below.append((value, other[index], (place, index)))
         elif type(one) is bool or type(other) is bool or one != other:
-            return path
+            return _path(place)
         compared += len(below)
         pairs.extend(reversed(below))
     return None
 
 
-def _below(path: str, step: Any, depth: int) -> str:
-    return path + pointer(step) if depth < DEEPEST and len(str(step)) <= LONGEST else path
+def _path(place: Place) -> str:
+    """Point to a place, no deeper than `DEEPEST`, and without steps longer than `LONGEST`."""
+    steps: list[Any] = []
+    while place:
+        place, step = place
+        steps.append(step)
+    return pointer(*(step for step in steps[::-1][:DEEPEST] if len(str(step)) <= LONGEST))
 
 
 @rule("MRTR-024", severity="error", level="must", blames="client", spec=_CLIENT, on="retry")

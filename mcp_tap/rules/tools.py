@@ -167,10 +167,8 @@ def _structured(result: dict[str, Any], schema: bytes, name: str) -> Hits:
     flaw = schemas.misfit(schema, result["structuredContent"])
     if flaw is None:
         return None
-    words = (
-        f"server gave structuredContent for tool {name} that breaks {brief(flaw.keyword, 40)}"
-        " of its outputSchema"
-    )
+    broken = f"breaks {brief(flaw.keyword, 40)} of" if flaw.keyword else "does not fit"
+    words = f"server gave structuredContent for tool {name} that {broken} its outputSchema"
     return Hit(words, "/result/structuredContent" + pointer(*flaw.path), "structuredContent")
 
 
@@ -200,8 +198,8 @@ def tool_schema_unusable(m: Message) -> Iterator[Hit]:
                 if member == "outputSchema" and type(schema) in (str, int, float, list):
                     yield Hit(f"{what} that is no JSON Schema", path)
                 continue
-            shape = schemas.outline(schema)
-            if shape is None or left <= 0:
+            shape = schemas.outline(schema) if left > 0 else None
+            if shape is None:
                 continue
             left -= shape.nodes + EACH
             flaw = schemas.flaw_of(schema)

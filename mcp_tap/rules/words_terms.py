@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
+from unicodedata import combining
 
 LONGEST: Final = 8_000
 """Characters of one text that are read: no person reads more."""
@@ -20,6 +22,9 @@ STEM: Final = 4
 """Letters with which a stem may go on."""
 _WORD: Final = re.compile(r"[^\W_\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")
+_PILED: Final = re.compile(r"[^\w\s\x00-\xac\xae-\u02ff]{16,}")
+"""What may be many marks on one letter: these take a normal form time by the square."""
+_AT_ONCE: Final = 1000
 _SAME: Final = {
     **dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u0060\u00b4"), "'"),
     **dict.fromkeys(map(ord, "\u2010\u2011"), "-"),
@@ -52,9 +57,26 @@ def fold(text: str) -> str:
     text = text[:LONGEST]
     if text.isascii():
         return text.lower().replace("`", "'")
-    text = unicodedata.normalize("NFKC", text)[:LONGEST].casefold().translate(_SAME)
+    return _folded(text)
+
+
+@lru_cache(maxsize=16)
+def _folded(text: str) -> str:
+    text = _PILED.sub(lambda pile: "".join(c for c in pile[0] if not combining(c)), text)
+    text = _unfolded(text).casefold().translate(_SAME)
     text = _ACCENTS.sub("", unicodedata.normalize("NFD", text))
     return unicodedata.normalize("NFC", text)
+
+
+def _unfolded(text: str) -> str:
+    """Spell out what one character stands for, as long as that is not far more than there was."""
+    most = min(2 * len(text) + 64, LONGEST)
+    found = ""
+    for start in range(0, len(text), _AT_ONCE):
+        found += unicodedata.normalize("NFKC", text[start : start + _AT_ONCE])
+        if len(found) >= most:
+            break
+    return found[:most]
 
 
 class Matcher:

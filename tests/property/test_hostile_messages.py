@@ -88,6 +88,67 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "a text that is a link": lambda: asked({"q": form(LINK + "#" + "access_token=a&" * 69_000)}),
 }
 
+STACKED = "\u0316\u0301"
+HIDDEN = "\u0316\xad\u0301\xad"
+LIGATURE = "\ufdfa"
+HOSTILE |= {
+    "marks on one letter": lambda: form_with(
+        f={"type": "string", "title": STACKED * 9_000, "description": HIDDEN * 9_000}
+    ),
+    "marks in many messages": lambda: asked({f"q{i}": form(STACKED * 750) for i in range(200)}),
+    "marks with soft hyphens": lambda: asked({f"q{i}": form(HIDDEN * 400) for i in range(200)}),
+    "letters that stand for many": lambda: asked(
+        {f"q{i}": form(LIGATURE * 1500) for i in range(200)}
+    ),
+    "urls of many parts": lambda: asked({f"q{i}": link("@&" * 2000) for i in range(200)}),
+    "urls of many codes": lambda: asked({f"q{i}": link("%40" * 1500) for i in range(200)}),
+    "a result that fits none of many": lambda: structured(
+        {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}] * 500}}},
+        {"a": {f"k{i}": ["x"] for i in range(45_000)}},
+    ),
+    "a large result that does not fit": lambda: structured(
+        {"type": "object", "properties": {"a": {"type": "string"}}},
+        {"a": {f"k{i}": ["x"] for i in range(45_000)}},
+    ),
+    "a division of very large by very small": lambda: structured(
+        {"type": "object", "properties": {"a": {"items": {"multipleOf": 1e-300}}}},
+        {"a": [1e300] * 40_000},
+    ),
+    "arguments changed at their very end": lambda: traffic(
+        exchange(call(arguments=wide(0)), answer(asking({"q": form()}))),
+        exchange(
+            call(2, arguments=wide(1), requestState="state-1", inputResponses={"q": {}}),
+            answer(result(2)),
+        ),
+    ),
+    "a tool with very many headers": lambda: listed(
+        *({"a": {"type": "object", "x-mcp-header": "h h"}} for _ in range(9_000))
+    ),
+}
+
+
+def link(query: str) -> dict[str, Any]:
+    params = {"mode": "url", "elicitationId": "x", "message": "Open it", "url": f"{LINK}?a={query}"}
+    return {"method": "elicitation/create", "params": params}
+
+
+def listed(*properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    tools = [
+        {"name": f"t{i}", "inputSchema": {"type": "object", "properties": one}, **more}
+        for i, one in enumerate(properties)
+    ]
+    return traffic(exchange(ask("tools/list"), answer(result(tools=tools))))
+
+
+def structured(schema: dict[str, Any], value: Any) -> dict[str, Any]:
+    shown = listed({}, outputSchema=schema)["exchanges"]
+    use = exchange(call(2, name="t0"), answer(result(2, content=[], structuredContent=value)))
+    return traffic(*shown, use)
+
+
+def wide(last: int) -> dict[str, Any]:
+    return {f"a{i}": {"x": [i]} for i in range(30_000)} | {"z": last}
+
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_message_takes_long_to_judge(name):

@@ -25,6 +25,8 @@ MOST_NODES: Final = 10_000
 """Values looked at in the schemas of one message; what lies beyond is not known."""
 MOST_STEPS: Final = 128
 """Steps from the root to a schema that are followed."""
+_ANNOTATION: Final = 4
+"""Values that one annotation counts for: it takes longer to read."""
 MOST_FAULTS: Final = 100
 MOST_NAME: Final = 1000
 
@@ -162,6 +164,7 @@ class _Reader:
         self, schema: dict[str, Any], steps: tuple[Any, ...], path: tuple[str, ...] | None
     ) -> None:
         name = schema[KEYWORD]
+        self.left -= _ANNOTATION
         why = self._why(name, schema, path)
         if why is not None:
             self._faults.append(Fault(pointer(*steps, KEYWORD), why))
