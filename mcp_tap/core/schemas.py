@@ -19,11 +19,11 @@ from urllib.parse import urldefrag, urljoin
 
 from msgspec import Struct
 
-from mcp_tap.core.schemas_price import MOST_MATCHING, Price, price_of
+from mcp_tap.core.schemas_price import MOST_MATCHING, Price, is_odd, price_of
 from mcp_tap.core.wire import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import jsonschema_rs
 
@@ -37,6 +37,8 @@ MOST_BYTES: Final = 64 << 10
 """Bytes of a schema that is still judged by."""
 MOST_REFS: Final = 100
 """References of a schema that are looked at, where they are not all pointers from its root."""
+MOST_ODD: Final = 20
+"""Numbers in it that are far larger or smaller than what anybody counts."""
 MOST_VALUES: Final = 50_000
 """Values on one level of what is judged."""
 
@@ -278,34 +280,48 @@ def _compiled(data: bytes) -> tuple[jsonschema_rs.Validator, Price] | None:
 
 
 def _measure(value: Any) -> tuple[list[int], int] | None:
-    """Count values, level by level, and characters; None where it is too deep or too much."""
+    """Count values, level by level, and characters; None where it is too deep or too much.
+
+    Odd numbers are soon too many: they are compared exactly, whatever that takes.
+    """
+    odd = 0
     counts = [1]
     text = len(value) if type(value) is str else 0
-    level: list[Any] = [value]
+    level: list[Any] = [value] if type(value) is dict or type(value) is list else []
     for _ in range(DEEPEST):
         below: list[Any] = []
         count = 0
         for outer in level:
+            inner: Any = outer
             if type(outer) is dict:
                 text += sum(map(len, outer))
-                inner: Any = outer.values()
-            elif type(outer) is list:
-                inner = outer
-            else:
-                continue
+                inner = outer.values()
             count += len(inner)
             if count > MOST_VALUES:
                 return None
-            for one in inner:
-                if type(one) is str:
-                    text += len(one)
-                elif type(one) is dict or type(one) is list:
-                    below.append(one)
+            more, strange = _sort(inner, below)
+            text += more
+            odd += strange
+        if odd > MOST_ODD:
+            return None
         if not count:
             return counts, text
         counts.append(count)
         level = below
     return None
+
+
+def _sort(values: Iterable[Any], below: list[Any]) -> tuple[int, int]:
+    """Put aside what has values inside; count the characters of the rest, and odd numbers."""
+    text = odd = 0
+    for one in values:
+        if type(one) is str:
+            text += len(one)
+        elif type(one) is dict or type(one) is list:
+            below.append(one)
+        elif is_odd(one):
+            odd += 1
+    return text, odd
 
 
 def _flaw(error: jsonschema_rs.ValidationError) -> Flaw:

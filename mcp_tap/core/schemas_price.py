@@ -31,8 +31,12 @@ _INNER: Final = (
 )  # fmt: skip
 _INNER_LIST: Final = ("items", "prefixItems")
 _INNER_MAP: Final = ("properties", "patternProperties")
-_DEAR: Final = {"uniqueItems": 20, "multipleOf": 700}
+_DEAR: Final = {"uniqueItems": 60, "multipleOf": 700}
 """What it costs more to compare the items of an array with each other, and to divide exactly."""
+_ODD: Final = 700
+"""What it costs more to compare with a number that is `is_odd`."""
+_HUGE: Final = 10**30
+_TINY: Final = 1e-30
 
 
 class Node:
@@ -130,12 +134,20 @@ def price_of(schema: dict[str, Any], patterns: int) -> Price | None:
             continue
         done.add(id(one))
         node = _node(nodes, one)
+        node.weight += _ODD * sum(map(is_odd, one.values()))
         for inside, inner in _parts(schema, one, node):
             other = _node(nodes, inner)
             (node.inner if inside else node.same).append(other)
             waiting.append(inner)
     order = _ordered(list(nodes.values()))
     return None if order is None else Price(order, root, patterns)
+
+
+def is_odd(value: Any) -> bool:
+    """Tell whether it is a number so large or so small that exact arithmetic takes long."""
+    if type(value) is int:
+        return not -_HUGE < value < _HUGE
+    return type(value) is float and value != 0 and not _TINY < abs(value) < _HUGE
 
 
 def _node(nodes: dict[int, Node], schema: dict[str, Any]) -> Node:

@@ -114,6 +114,18 @@ HOSTILE |= {
         {"type": "object", "properties": {"a": {"items": {"multipleOf": 1e-300}}}},
         {"a": [1e300] * 40_000},
     ),
+    "numbers of thousands of digits": lambda: structured(
+        {"type": "object", "properties": {"a": {"uniqueItems": True}}},
+        {"a": [10**3999 + i for i in range(250)]},
+    ),
+    "numbers next to nothing": lambda: structured(
+        {"type": "object", "properties": {"a": {"items": {"maximum": 1e-300}}}},
+        {"a": [5e-324] * 49_000},
+    ),
+    "a bound of thousands of digits": lambda: structured(
+        {"type": "object", "properties": {"a": {"items": {"maximum": 10**4000}}}},
+        {"a": [1e10 / i for i in range(1, 40_000)]},
+    ),
     "arguments changed at their very end": lambda: traffic(
         exchange(call(arguments=wide(0)), answer(asking({"q": form()}))),
         exchange(
