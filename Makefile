@@ -25,7 +25,7 @@ schemas:
 	$(PY) scripts/make_schemas.py
 
 soak:
-	$(PY) -m pytest -m soak --timeout 3600
+	$(PY) -m pytest -n 0 -m soak --timeout 3600
 
 bench:
 	$(PY) -m benchmarks
