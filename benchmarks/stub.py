@@ -80,8 +80,8 @@ class Stub(asyncio.Protocol):
             write(traffic.json_answer(request_id))
         elif target == b"/mcp/sse":
             write(traffic.SSE_HEAD)
-            for part in traffic.PROGRESS:
-                write(part)
+            for number in (1, 2, 3):
+                write(traffic.progress(request_id, number))
             write(traffic.last_event(request_id) + traffic.LAST_CHUNK)
         else:
             url = urlsplit(target.decode())
@@ -99,8 +99,13 @@ class Stub(asyncio.Protocol):
         if not left:
             self._transport.write(traffic.last_event(request_id) + traffic.LAST_CHUNK)
             return
-        self._transport.write(traffic.progress(left, b"at:%d;" % time.monotonic_ns()))
+        stamp = b"at:%d;" % time.monotonic_ns()
+        self._transport.write(traffic.progress(request_id, _MANY - left, stamp))
         asyncio.get_running_loop().call_later(gap, self._paced, request_id, left - 1, gap)
+
+
+_MANY = 1_000_000
+"""Progress grows, whatever is left."""
 
 
 class _Feeder:

@@ -13,7 +13,7 @@ BIG = "/mcp/big"
 """`?mb=SIZE`: a body of that size; `?type=` its content type."""
 
 _META = (
-    b'"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+    b'"_meta":{"progressToken":%d,"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
     b'"io.modelcontextprotocol/clientInfo":{"name":"load","version":"1.0"},'
     b'"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}}}'
 )
@@ -34,7 +34,7 @@ SCRIPTS = {"tap --answers": _FORMS, "tap --answers, declaring": _FORMS + _ROOTS}
 FIRST_ID = 1_000_000_000
 """Ids have ten digits throughout, so that all requests have the same length."""
 
-_LENGTH = len(_BODY % FIRST_ID)
+_LENGTH = len(_BODY % (FIRST_ID, FIRST_ID))
 _TEXT = b"The quick brown fox books a window seat. " * 18
 RESULT = (
     b'"result":{"resultType":"complete","content":[{"type":"text","text":"' + _TEXT + b'"}],'
@@ -49,7 +49,7 @@ def request_head(path: str, port: int) -> bytes:
 
 def request_body(request_id: int) -> bytes:
     """Write the body of one request."""
-    return _BODY % request_id
+    return _BODY % (request_id, request_id)
 
 
 def upload_head(path: str, port: int, size: int) -> bytes:
@@ -84,15 +84,12 @@ def event(data: bytes) -> bytes:
     return chunk(b"event: message\ndata: " + data + b"\n\n")
 
 
-def progress(number: int, message: bytes = b"working") -> bytes:
-    """Write one progress notification as an event."""
+def progress(request_id: bytes, number: int, message: bytes = b"working") -> bytes:
+    """Write one progress notification as an event; a request's token is its id."""
     return event(
-        b'{"jsonrpc":"2.0","method":"notifications/progress","params":'
-        b'{"progressToken":"p","progress":%d,"total":3,"message":"%b"}}' % (number, message)
+        b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%b,'
+        b'"progress":%d,"total":3,"message":"%b"}}' % (request_id, number, message)
     )
-
-
-PROGRESS = [progress(n) for n in (1, 2, 3)]
 
 
 def last_event(request_id: bytes) -> bytes:
