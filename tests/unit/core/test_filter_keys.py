@@ -101,5 +101,3 @@ def test_states_are_never_searched():
 def test_an_unknown_key_names_the_nearest_or_how_to_search_text():
     assert unknown_key("too", "too:x").help == 'did you mean "tool"?'
     assert unknown_key("http", "http://x").help == 'to search for text, quote it: "http://x"'
-
-
