@@ -1,4 +1,7 @@
-"""One message, whatever it is, takes less than 50 ms to judge: traffic must not stand still."""
+"""One message, whatever it is, takes less than 50 ms to judge: traffic must not stand still.
+
+By hand, with nothing else on the machine: times are no matter of every test run.
+"""
 
 from __future__ import annotations
 
@@ -162,6 +165,7 @@ def wide(last: int) -> dict[str, Any]:
     return {f"a{i}": {"x": [i]} for i in range(30_000)} | {"z": last}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_message_takes_long_to_judge(name):
     case = HOSTILE[name]()
