@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.message import NONE
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 _NOTE: Final = "notifications/"
 _MOST_ASKED: Final = 16
 _BOM: Final = b"\xef\xbb\xbf"
+_LARGE: Final = 128 << 10
+"""Bytes from which a payload is only skipped through: reading a dense one takes long."""
+_PLACE: Final = re.compile(r"\(byte (\d+)\)")
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_skipper: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def _constant(word: str) -> Any:
@@ -37,9 +45,15 @@ def json_fault(record: Payload) -> str | None:
     if payload.startswith(_BOM):
         return "it begins with a byte order mark"
     try:
-        _lenient.decode(payload.decode())
+        text = payload.decode()
     except UnicodeDecodeError as error:
         return f"it is not UTF-8 at byte {error.start}"
+    return _fault_of_much(text) if len(payload) > _LARGE else _fault_of(text)
+
+
+def _fault_of(text: str) -> str | None:
+    try:
+        _lenient.decode(text)
     except json.JSONDecodeError as error:
         words = error.msg.removesuffix(" at")
         return f"{words[:1].lower()}{words[1:]} at character {error.pos}"
@@ -47,6 +61,20 @@ def json_fault(record: Payload) -> str | None:
         return str(error)
     except RecursionError:
         return None
+    return None
+
+
+def _fault_of_much(text: str) -> str | None:
+    """Look for it without reading what there is; what this parser alone refuses is not known."""
+    try:
+        _skipper.decode(text)
+    except msgspec.DecodeError as error:
+        at = _PLACE.search(str(error))
+        if _SURROGATE.search(text) is not None:
+            return None
+        return f"it is malformed at byte {at[1]}" if at is not None else "it ends in its middle"
+    except RecursionError:
+        pass
     return None
 
 

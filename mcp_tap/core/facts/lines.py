@@ -6,6 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
 from mcp_tap.core.facts.topic import Topic
 
 if TYPE_CHECKING:
@@ -15,6 +18,15 @@ MOST_LINES: Final = 1000
 MOST_BYTES: Final = 1 << 20
 
 _STRINGS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_LARGE: Final = 128 << 10
+"""Characters from which a value is only skipped through: reading a dense one takes long."""
+
+
+class _Envelope(Struct):
+    jsonrpc: Raw | UnsetType = UNSET
+
+
+_skipper: Final = msgspec.json.Decoder(_Envelope)
 _loose: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Lets line breaks stand inside strings: those are what tore the message apart."""
 
@@ -38,8 +50,11 @@ class Seam:
         self.parts.append(text)
         self.size += len(text)
         rest = f'"{text}' if self.in_string else text
-        bare, cut, _ = _STRINGS.sub("", rest).partition('"')
-        self.in_string = cut != ""
+        # One more quote ends a string that goes on, or stands alone: without it each quote of an
+        # endless string would be taken for the beginning of one.
+        escape = "x" if (len(rest) - len(rest.rstrip("\\"))) % 2 else ""
+        bare = _STRINGS.sub("", f'{rest}{escape}"')
+        self.in_string = not bare.endswith('"')
         self.depth += bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")
 
     @property
@@ -54,6 +69,11 @@ class Seam:
 
     def is_message(self) -> bool:
         """Tell whether the lines together are a JSON-RPC message."""
+        if self.size > _LARGE:
+            try:
+                return _skipper.decode(" ".join(self.parts)).jsonrpc is not UNSET
+            except (ValueError, RecursionError):
+                return False
         try:
             value = _loose.decode("\n".join(self.parts))
         except (ValueError, RecursionError):

@@ -110,7 +110,14 @@ def test_waiting_has_an_end():
 
 
 @pytest.mark.parametrize(
-    "text", ['{"' + "\\" * 500_000, "{" * 900_000, '{"a":"' + 'x"' * 400_000, "{" + '""' * 400_000]
+    "text",
+    [
+        '{"' + "\\" * 500_000,
+        "{" * 900_000,
+        '{"a":"' + 'x"' * 400_000,
+        "{" + '""' * 400_000,
+        '{"' + '\\"' * 500_000,
+    ],
 )
 def test_hostile_lines_are_judged_quickly(text):
     case = stdio(ASKED, line("server", text), line("server", text))

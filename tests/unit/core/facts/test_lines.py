@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -54,6 +55,25 @@ def test_a_message_goes_on_until_its_last_line(content, ascii_only):
 )
 def test_brackets_count_outside_of_strings_only(lines, goes_on):
     assert seam(*lines).goes_on is goes_on
+
+
+@pytest.mark.parametrize(
+    "text", ['{"' + '\\"' * 100_000, '{"a":"' + 'x"' * 100_001, '{"\\"' + '"' * 99_999]
+)
+def test_endless_strings_take_no_time(text):
+    begun = time.thread_time()
+    made = seam(text, text)
+    assert time.thread_time() - begun < 0.2
+    assert made.goes_on
+
+
+@pytest.mark.parametrize(
+    ("member", "speaks"), [('"jsonrpc":"2.0"', True), ('"b":1', False), ('"jsonrpc":"2.0",', False)]
+)
+def test_much_is_a_message_as_little_is(member, speaks):
+    many = '"' + "a" * 200_000
+    assert seam("{", f'"x":{many}', f'b",{member}', "}").is_message() is speaks
+    assert seam("{", f'"x":{many[:9]}', f'b",{member}', "}").is_message() is speaks
 
 
 def test_a_break_inside_a_string_is_bridged():
