@@ -1,4 +1,4 @@
-# `make check` is the gate: the same on a laptop, in the hook and in CI, under 120 s on two cores.
+# `make check` is the gate: the same on a laptop, in the hook and in CI; some four minutes on two cores.
 PY ?= .venv/bin/python
 
 .PHONY: check format test soak bench docs schemas

@@ -52,7 +52,7 @@ def is_alive(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:  # noqa: PTH123 - as short
             return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
