@@ -198,7 +198,15 @@ def _placed(setting: Setting, value: Any, file: ConfigFile) -> Any:
 
 
 def placed_path(value: Any, file: ConfigFile) -> str:
-    """Take a path from its file's folder."""
+    """Take a path from its file's folder.
+
+    Raises:
+        ConfigError: no file can have such a name.
+    """
+    if "\0" in str(value):
+        raise ConfigError(
+            "bad-value", "a path holds a character that no path can hold", where=str(file.path)
+        )
     return str(file.path.parent / Path(str(value)).expanduser())
 
 

@@ -32,6 +32,11 @@ def check(file: ConfigFile, known: Known, command: str | None) -> None:
             if command in (None, key):
                 _check_table(file, value, known, key)
             continue
+        listed = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+        if key in commands and (listed or key not in every_setting(known)):
+            raise ConfigError(
+                "setting-type", f'"{key}" takes a table', where=file.where(), help=f"[{key}]"
+            )
         own = every_setting(known) if command is None else known.options(command)
         if command is not None and key.replace("_", "-") not in own:
             every = every_setting(known)

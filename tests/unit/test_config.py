@@ -293,6 +293,21 @@ def test_project_file_may_not_name_paths_outside_its_folder(repository, path):
     assert values(load(repository, explicit=own))
 
 
+@pytest.mark.parametrize("text", ["http = 5\n", '[[http]]\nlabel = "x"\n'])
+def test_what_has_the_name_of_a_command_is_a_table(repository, text):
+    (repository / "mcp-tap.toml").write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load(repository)
+    assert (error.value.code, error.value.help) == ("setting-type", "[http]")
+
+
+def test_a_path_no_file_can_have_is_refused(repository):
+    (repository / "mcp-tap.toml").write_text('[http]\ncacert = "a\\u0000b"\n')
+    with pytest.raises(ConfigError) as error:
+        values(load(repository))
+    assert error.value.code == "bad-value"
+
+
 @pytest.mark.parametrize(
     ("command", "line"),
     [
