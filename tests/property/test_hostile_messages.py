@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mcp_tap.core.finding import Finding
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.testing import records_of
-from tests.cases import answer, ask, asking, call, exchange, form, result, traffic
+from tests.cases import answer, ask, asking, call, exchange, form, line, result, stdio, traffic
 
 MOST = 0.050
 """Seconds."""
@@ -128,6 +128,12 @@ HOSTILE |= {
     "a bound of thousands of digits": lambda: structured(
         {"type": "object", "properties": {"a": {"items": {"maximum": 10**4000}}}},
         {"a": [1e10 / i for i in range(1, 40_000)]},
+    ),
+    "what is no JSON at its very end": lambda: traffic(
+        exchange({"headers": call()["headers"], "body_raw": "[" + "[]," * 340_000 + "!]"}, answer())
+    ),
+    "lines of one endless string": lambda: stdio(
+        line("server", '{"' + '\\"' * 500_000), line("server", '\\"' * 500_000)
     ),
     "arguments changed at their very end": lambda: traffic(
         exchange(call(arguments=wide(0)), answer(asking({"q": form()}))),
