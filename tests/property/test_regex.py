@@ -52,7 +52,7 @@ TEXTS = st.text("abcAB \n_1é\U0001f600\ud800\udcff", min_size=1, max_size=9)
 
 @given(FLAGS, PATTERNS, TEXTS)
 def test_the_answer_is_that_of_re(flags, pattern, text):
-    # RE2 goes from byte to byte: `\\B` also stands within a character that has several.
+    # RE2 goes from byte to byte: `\B` also stands within a character that has several.
     assume(r"\B" not in pattern or text.isascii())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
