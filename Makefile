@@ -6,7 +6,7 @@ check:
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m pytest
+	$(PY) -m pytest -n logical
 
 format:
 	$(PY) -m ruff format .
@@ -25,7 +25,7 @@ schemas:
 	$(PY) scripts/make_schemas.py
 
 soak:
-	$(PY) -m pytest -n 0 -m soak --timeout 3600
+	$(PY) -m pytest -m soak --timeout 3600
 
 bench:
 	$(PY) -m benchmarks
