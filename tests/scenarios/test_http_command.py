@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-BOUND = 15.0
+BOUND = 5.0
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 GET_URL = "import os, urllib.request as u; u.urlopen(os.environ['MCP_TAP_URL']).read(); "
