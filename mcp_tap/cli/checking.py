@@ -10,9 +10,8 @@ Rules of this file:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -23,7 +22,6 @@ from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord
 from mcp_tap.core.text import plural
-from mcp_tap.core.wire import UNPARSED
 from mcp_tap.errors import InconclusiveCapture
 from mcp_tap.pipeline.spine import Change, Pipeline
 from mcp_tap.rules.assertions import Assertion
@@ -141,25 +139,6 @@ class Checking:
         return entry_of(verdict, made, self._policy)
 
 
-class _Noting(Pipeline):
-    """A pipeline that tells what it finds, and in which call or exchange."""
-
-    def __init__(self, note: Callable[[Sequence[Change], Call | Exchange | None], None]) -> None:
-        super().__init__()
-        self._note = note
-
-    def feed(self, record: AnyRecord, value: Any = UNPARSED) -> Sequence[Change]:
-        changes = super().feed(record, value)
-        if changes and type(changes[-1]) is Finding:
-            self._note(changes, self.subject)
-        return changes
-
-    def finish(self) -> Sequence[Change]:
-        changes = super().finish()
-        self._note(changes, None)
-        return changes
-
-
 class _WithSubjects:
     """Judges a capture whose findings depend on the calls and exchanges that hold them."""
 
@@ -174,7 +153,7 @@ class _WithSubjects:
         self._policy = policy
         self._where = where
         self._assertions = assertions
-        self._pipeline = _Noting(self._note)
+        self._pipeline = Pipeline(sift=self._note)
         self._entries: list[Entry | None] = []
         self._waiting: dict[int, list[tuple[int, Finding, Call | Exchange]]] = {}
         """Findings to be decided when what holds them no longer changes, by its identity."""
@@ -193,17 +172,15 @@ class _WithSubjects:
             self._decide(waiting)
         made.entries = [entry for entry in self._entries if entry is not None]
 
-    def _note(self, changes: Sequence[Change], subject: Call | Exchange | None) -> None:
-        for finding in changes:
-            if type(finding) is not Finding:
-                continue
-            place = len(self._entries)
-            self._entries.append(None)
-            if subject is None:
-                self._entries[place] = self._judged(finding, None)
-            else:
-                waiting = self._waiting.setdefault(id(subject), [])
-                waiting.append((place, finding, subject))
+    def _note(self, finding: Finding, subject: Call | Exchange | None) -> Finding:
+        place = len(self._entries)
+        self._entries.append(None)
+        if subject is None:
+            self._entries[place] = self._judged(finding, None)
+        else:
+            waiting = self._waiting.setdefault(id(subject), [])
+            waiting.append((place, finding, subject))
+        return finding
 
     def _see(self, _: AnyRecord) -> None:
         self._made.records += 1

@@ -106,10 +106,7 @@ class Judge:
 
     def _keep(self, live: Live | None, found: list[Finding]) -> list[Finding]:
         """Sift findings, and put those that count beside the call or exchange they are about."""
-        subject: Call | Exchange | None = None
-        if live is not None:
-            flow: Flow | None = live.flow
-            subject = flow.call if flow is not None and flow.call is not None else live.exchange
+        subject = None if live is None else _subject(live)
         if self._sift is not None:
             sifted = [self._sift(finding, subject) for finding in found]
             found = [finding for finding in sifted if finding is not None]
@@ -334,6 +331,14 @@ def _key(live: Live) -> Any:
     if live.session_id and live.exchange.era != "stateless":
         return ("session", live.session_id)
     return live.client
+
+
+def _subject(live: Live) -> Call | Exchange:
+    """Say what findings in an exchange are about: its call, or that of the asks it answers."""
+    flow: Flow | None = live.flow
+    if flow is not None and flow.call is not None:
+        return flow.call
+    return live.exchange if live.track is None else live.track.call
 
 
 def _speaks(value: Any) -> bool:

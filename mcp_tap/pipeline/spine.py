@@ -48,14 +48,6 @@ class Pipeline:
         """Things that were let go before their end was seen: too many, or too old."""
         return self._correlator.retired
 
-    @property
-    def subject(self) -> Call | Exchange | None:
-        """The call or exchange that the last record fed was about, and that holds its findings."""
-        live = self._correlator.touched
-        if live is None:
-            return None
-        return live.track.call if live.track is not None else live.exchange
-
     def feed(self, record: AnyRecord, value: Any = UNPARSED) -> Sequence[Change]:
         """Take the next record; give what it changed.
 

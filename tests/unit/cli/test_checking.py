@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.rules.policy import Policy
 from tests import captures
 from tests.traffic import Traffic, done, story
+
+ROOT = Path(__file__).parents[3]
 
 
 def judge(path, where=None):
@@ -38,6 +41,15 @@ def test_both_ways_of_judging_find_the_same_in_the_same_order(tmp_path):
     assert [entry.finding for entry in plain if entry.finding.call] == [
         entry.finding for entry in filtered if entry.finding.call
     ]
+
+
+def test_what_is_wrong_with_the_answer_to_a_pushed_ask_is_of_the_call_that_asked():
+    """The answer comes in an exchange of its own."""
+    path = ROOT / "captures" / "py-py-2025.jsonl"
+    found = judge(path).entries
+    answers = [entry.finding for entry in found if entry.finding.call is not None]
+    assert len(answers) == 2
+    assert [entry.finding for entry in judge(path, "kind:call").entries] == answers
 
 
 @pytest.mark.parametrize("where", [None, "method:*"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_tap.core.finding import Finding
-from mcp_tap.core.model import Exchange
+from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Closed, Digest, HttpRequest, HttpResponse, Message
 from mcp_tap.pipeline.judge import MOST_KEPT, Judge
 from mcp_tap.pipeline.spine import Pipeline
@@ -40,6 +40,23 @@ def test_a_finding_stands_with_its_call_and_round():
     assert pipeline_found == ["RPC-010"]
 
 
+def test_what_is_said_of_a_payload_too_large_to_judge_stands_with_its_call():
+    large = call()["body"]
+    large["params"]["arguments"] = {"text": "x" * (1 << 20)}
+    pipeline = Pipeline()
+    pipeline.feed(header())
+    pipeline.feed(
+        HttpRequest(
+            seq=1, t=0.1, exchange=1, conn=1, peer="::1", method="POST", path="/mcp",
+            headers=list(call()["headers"].items()),
+        )
+    )  # fmt: skip
+    text = packed(large).decode()
+    changes = pipeline.feed(Message(seq=2, t=0.1, sender="client", exchange=1, text=text))
+    (of_call,) = [change for change in changes if isinstance(change, Call)]
+    assert [finding.rule for finding in of_call.findings] == ["TAP-003"]
+
+
 def test_one_call_keeps_no_more_findings_than_can_be_looked_at():
     judge = Judge()
     finding = Finding(
@@ -50,7 +67,7 @@ def test_one_call_keeps_no_more_findings_than_can_be_looked_at():
     subject.findings.extend([finding] * (MOST_KEPT - 1))
 
     class Live:
-        flow = None
+        flow = track = None
         exchange = subject
 
     given = judge._keep(Live(), [finding, finding])
