@@ -7,9 +7,10 @@ password, `password_policy` a policy, `next_page_token` a page.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
+
+_Words: TypeAlias = frozenset[str]
 
 LONGEST: Final = 200
 """Characters of a name that are read: its last ones."""
@@ -57,6 +58,7 @@ _SECRET_PAIRS: Final = frozenset(
         *("api keys", "access keys", "private keys", "secret keys", "ssh keys"),
     }
 )
+_SECRET_TRIPLES: Final = frozenset({"mot de passe"})
 _NOT_AFTER: Final = frozenset(
     {
         *("next", "page", "cursor", "continuation", "public", "sync", "design", "css", "lexical"),
@@ -156,18 +158,7 @@ def tokens(name: str) -> tuple[str, ...]:
 
 def is_secret(name: str) -> bool:
     """Tell whether a name is that of a secret."""
-    words = tokens(name)
-    if not words:
-        return False
-    if words[-1] in _SECRET:
-        size = 1
-    elif _last(words, 2) in _SECRET_PAIRS:
-        size = 2
-    elif words[-3:] == ("mot", "de", "passe"):
-        size = 3
-    else:
-        return False
-    return len(words) == size or words[-size - 1] not in _NOT_AFTER
+    return _is_one(name, _SECRET, _SECRET_PAIRS, _SECRET_TRIPLES, _NOT_AFTER)
 
 
 def is_pin(name: str) -> bool:
@@ -177,35 +168,25 @@ def is_pin(name: str) -> bool:
 
 def is_payment(name: str) -> bool:
     """Tell whether a name is that of something to pay with."""
-    words = tokens(name)
-    if not words:
-        return False
-    if words[-1] in _CARD:
-        size = 1
-    elif _last(words, 3) in _CARD_TRIPLES:
-        size = 3
-    elif _last(words, 2) in _CARD_PAIRS:
-        size = 2
-    else:
-        return False
-    return len(words) == size or words[-size - 1] not in _NO_PAYMENT
+    return _is_one(name, _CARD, _CARD_PAIRS, _CARD_TRIPLES, _NO_PAYMENT)
 
 
 def is_code(name: str) -> bool:
     """Tell whether a name is that of a code that lets somebody in once."""
-    words = tokens(name)
-    if not words:
+    return _is_one(name, _CODES, _CODE_PAIRS, _CODE_TRIPLES, _SOURCE)
+
+
+def _is_one(name: str, words: _Words, pairs: _Words, triples: _Words, not_after: _Words) -> bool:
+    """Tell whether a name ends in one of these, and not directly after a word that undoes it."""
+    parts = tokens(name)
+    if not parts:
         return False
-    if words[-1] in _CODES:
+    if parts[-1] in words:
         size = 1
-    elif _last(words, 3) in _CODE_TRIPLES:
+    elif " ".join(parts[-3:]) in triples:
         size = 3
-    elif _last(words, 2) in _CODE_PAIRS:
+    elif " ".join(parts[-2:]) in pairs:
         size = 2
     else:
         return False
-    return len(words) == size or words[-size - 1] not in _SOURCE
-
-
-def _last(words: Sequence[str], count: int) -> str:
-    return " ".join(words[-count:])
+    return len(parts) == size or parts[-size - 1] not in not_after
