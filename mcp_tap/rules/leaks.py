@@ -20,7 +20,7 @@ from mcp_tap.rules.entries import entry_of
 from mcp_tap.rules.keys import is_secret
 from mcp_tap.rules.payment_forms import is_marked_payment
 from mcp_tap.rules.secret_forms import is_marked_secret
-from mcp_tap.rules.shapes import is_masked_text, is_placeholder, is_statement, secret_in
+from mcp_tap.rules.shapes import is_harmless, is_masked_text, is_placeholder, secret_in
 from mcp_tap.rules.shapes_persons import email_in
 from mcp_tap.rules.urls import pairs_of
 from mcp_tap.rules.walk import Steps, texts_in
@@ -173,8 +173,7 @@ def _credential(name: str | None, text: str) -> str | None:
     if kind is not None:
         return kind
     if name is not None and folded(name) in _HANDED:
-        harmless = is_masked_text(text) or is_placeholder(text) or is_statement(text)
-        return None if harmless else f"a member {brief(name, 40)}"
+        return None if is_harmless(text) else f"a member {brief(name, 40)}"
     if any(mark in text or mark.upper() in text for mark in _MARKS):
         for tries, found in enumerate(_IN_TEXT.finditer(text)):
             if tries >= _MOST_IN_TEXT:
@@ -229,8 +228,7 @@ def _logged(data: Any) -> Iterator[Hit]:
             continue
         what = secret_in(text)
         if what is None and name is not None and is_secret(name):
-            harmless = is_masked_text(text) or is_placeholder(text) or is_statement(text)
-            what = None if harmless else f"a value for {brief(name, 40)}"
+            what = None if is_harmless(text) else f"a value for {brief(name, 40)}"
         if what is None and "=" in text and _assigns(text):
             what = "a credential with its name"
         if what is None and "@" in text and email_in(text):
@@ -243,8 +241,7 @@ def _assigns(text: str) -> bool:
     for tries, found in enumerate(_ASSIGNED.finditer(text)):
         if tries >= _MOST_IN_TEXT:
             break
-        value = found[1]
-        if not (is_masked_text(value) or is_placeholder(value) or is_statement(value)):
+        if not is_harmless(found[1]):
             return True
     return False
 

@@ -11,14 +11,7 @@ from mcp_tap.core.text import brief, fingerprint
 from mcp_tap.core.wire import loads
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.keys import is_secret
-from mcp_tap.rules.shapes import (
-    decode,
-    is_masked_text,
-    is_placeholder,
-    is_statement,
-    jwt_payload,
-    secret_in,
-)
+from mcp_tap.rules.shapes import decode, is_harmless, jwt_payload, secret_in
 from mcp_tap.rules.shapes_persons import email_in
 from mcp_tap.rules.walk import texts_in
 
@@ -149,6 +142,5 @@ def _leak(name: str | None, text: str) -> str | None:
     if kind is not None:
         return kind
     if name is not None and is_secret(name):
-        harmless = is_masked_text(text) or is_placeholder(text) or is_statement(text)
-        return None if harmless else f"a value for {brief(name, 40)}"
+        return None if is_harmless(text) else f"a value for {brief(name, 40)}"
     return "an e-mail address" if email_in(text) else None

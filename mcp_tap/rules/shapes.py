@@ -225,6 +225,11 @@ def is_statement(value: str) -> bool:
     return value.strip().lower() in _STATEMENTS
 
 
+def is_harmless(value: str) -> bool:
+    """Tell whether a value gives nothing away, although its name is that of a secret."""
+    return is_masked_text(value) or is_placeholder(value) or is_statement(value)
+
+
 def is_placeholder(value: str) -> bool:
     """Tell whether somebody is to put something in the place of a value: `{token}`, `<id>`."""
     if MARK in value:
