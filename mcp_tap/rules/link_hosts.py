@@ -14,7 +14,7 @@ from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.elicit_links import dangerous_scheme
 from mcp_tap.rules.link_secrets import url_of
-from mcp_tap.rules.urls import Url, read_url, written_host
+from mcp_tap.rules.urls import SPECIAL, Url, read_url, readable, written_host
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -50,7 +50,6 @@ _LOOKALIKES: Final = frozenset("асԁеһіјӏорԛѕԝхуѵүғ" + "αον�
 """Cyrillic and Greek letters that look like Latin ones."""
 _LONGEST_LABEL: Final = 255
 _DOTS: Final = re.compile(r"[.\u3002\uff0e\uff61]")
-_SPECIAL: Final = ("http", "https", "ws", "wss", "ftp")
 
 
 @rule(
@@ -69,10 +68,8 @@ def url_punycode_host(ask: Ask) -> Hits:
     the link should show that.  A name that mixes scripts is SEC-015.  `xn--` elsewhere in the url
     means nothing.
     """
-    text = ask.params.get("url")
-    if type(text) is not str or ("xn--" not in text.lower() and text.isascii() and "%" not in text):
-        return None
-    if not any(label.startswith("xn--") or not label.isascii() for label in _labels(text)):
+    labels = _foreign_labels(ask)
+    if not any(label.startswith("xn--") or not label.isascii() for label in labels):
         return None
     return Hit("server sends a url whose host is internationalised", ask.at("url"))
 
@@ -93,10 +90,7 @@ def url_mixed_script_host(ask: Ask) -> Hits:
     Latin top-level domain.  Both are made to deceive.  Japanese and Korean names mix scripts
     as a matter of course, also with Latin: those are fine.
     """
-    text = ask.params.get("url")
-    if type(text) is not str or ("xn--" not in text.lower() and text.isascii() and "%" not in text):
-        return None
-    labels = [_decoded(label) for label in _labels(text)]
+    labels = [readable(label) for label in _foreign_labels(ask)]
     for label in labels:
         why = _deceives(label, labels[-1])
         if why is not None:
@@ -123,7 +117,7 @@ def url_private_host(ask: Ask) -> Hits:
     same private host or network.
     """
     url = url_of(ask)
-    if url is None or url.host is None or url.scheme not in _SPECIAL:
+    if url is None or url.host is None or url.scheme not in SPECIAL:
         return None
     what = _internal(url)
     if what is None or _is_near(url, ask.flow):
@@ -158,11 +152,19 @@ def url_dangerous_scheme(ask: Ask) -> Hits:
     return Hit(f"server sends a url of the scheme {scheme}", ask.at("url"))
 
 
+def _foreign_labels(ask: Ask) -> list[str]:
+    """Give the labels of an ask's host, where one of them may be written in another script."""
+    text = ask.params.get("url")
+    if type(text) is not str or ("xn--" not in text.lower() and text.isascii() and "%" not in text):
+        return []
+    return _labels(text)
+
+
 def _labels(text: str) -> list[str]:
     """Give the labels of a url's host, in lower case, as a browser reads them."""
     url = read_url(text)
     if url is not None:
-        if url.scheme not in _SPECIAL or url.host is None or url.address is not None:
+        if url.scheme not in SPECIAL or url.host is None or url.address is not None:
             return []
         written = url.written_host.lower().rstrip(".")
         if url.host.isascii() and not written.isascii() and "xn--" not in url.host:
@@ -170,15 +172,6 @@ def _labels(text: str) -> list[str]:
         return url.host.rstrip(".").split(".")
     host = written_host(text).lower().rstrip(".")
     return _DOTS.split(host[:1024]) if not host.startswith("[") else []
-
-
-def _decoded(label: str) -> str:
-    if not label.startswith("xn--") or len(label) > 63:
-        return label
-    try:
-        return label[4:].encode("ascii").decode("punycode")
-    except (UnicodeError, ValueError, OverflowError):
-        return label
 
 
 def _deceives(label: str, top: str) -> str | None:

@@ -34,7 +34,7 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _END: Final = re.compile(r"[/?#]")
 """What an authority ends at."""
 _HTTP: Final = ("http", "https")
-_SPECIAL: Final = (*_HTTP, "ws", "wss", "ftp")
+SPECIAL: Final = (*_HTTP, "ws", "wss", "ftp")
 """Schemes whose host a browser finds behind any number of slashes."""
 
 
@@ -84,7 +84,7 @@ class Url:
         """Labels of the host's name as people read them, punycode decoded; none of an address."""
         if self.host is None or self.address is not None:
             return []
-        return [_readable(label) for label in self.host.removesuffix(".").split(".")]
+        return [readable(label) for label in self.host.removesuffix(".").split(".")]
 
     @cached_property
     def segments(self) -> list[str]:
@@ -194,7 +194,7 @@ def _written(text: str) -> str:
     if _RAW.search(text) is not None:
         text = text.strip(_C0_AND_BLANK).translate(_TABS)
     scheme, _, rest = text.partition(":")
-    if scheme.lower() in _SPECIAL:
+    if scheme.lower() in SPECIAL:
         rest = "//" + rest.replace("\\", "/").lstrip("/")
     host = _authority(rest).rpartition("@")[2]
     if host.startswith("["):
@@ -202,7 +202,8 @@ def _written(text: str) -> str:
     return host.partition(":")[0]
 
 
-def _readable(label: str) -> str:
+def readable(label: str) -> str:
+    """Decode a label of a host's name from punycode; give it as it is where that is none."""
     if not label.startswith("xn--") or len(label) > 63:
         return label
     try:
