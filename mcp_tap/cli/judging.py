@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+import msgspec
 
 from mcp_tap.cli.common import FILE, TapContext, option
 
 if TYPE_CHECKING:
+    from mcp_tap.config import Found
     from mcp_tap.core.finding import Finding, Severity
     from mcp_tap.core.model import Call, Exchange
     from mcp_tap.rules.policy import Policy
@@ -77,32 +79,40 @@ def live_policy(ctx: click.Context, options: dict[str, Any]) -> Policy:
     Raises:
         TapError: a word names no rule, or a file says what cannot be meant.
     """
-    from mcp_tap.cli.policing import TABLE, make_policy
+    from mcp_tap.cli.policing import make_policy
 
-    files = ctx.files if isinstance(ctx, TapContext) else []
-    origins = ctx.origins if isinstance(ctx, TapContext) else {}
-    table = files[0].table.get(TABLE, {}) if files else {}
-    given: dict[str, Any] = {}
-    for name in NAMES:
-        value = options[name]
-        key = name.replace("_", "-")
-        if origins.get(name) == "default" and isinstance(table, dict):
-            value = table.get(key, table.get(name, value))
-        given[name] = value
-    baseline = given["baseline"]
+    files, origins = [], {}
+    given = {name: options[name] for name in NAMES}
+    if isinstance(ctx, TapContext):
+        files, origins = ctx.files, dict(ctx.origins)
+        for name, found in _of_check(ctx).items():
+            if origins.get(name) == "default":
+                given[name], origins[name] = found.value, found.where
+    baseline = given.pop("baseline")
     return make_policy(
-        files,
-        select=_words(given["select"]),
-        ignore=_words(given["ignore"]),
-        extend_select=_words(given["extend_select"]),
-        fail_on=given["fail_on"],
-        baseline=Path(baseline) if baseline else None,
-        origins=origins,
+        files, **given, baseline=Path(baseline) if baseline else None, origins=origins
     )
 
 
-def _words(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
+def _of_check(ctx: TapContext) -> dict[str, Found]:
+    """Give the policy's options as the table of `check` has them, refused and read as there.
+
+    What else stands in that table is no matter of a live run.
+    """
+    from mcp_tap.cli.policing import TABLE
+    from mcp_tap.cli.settings import Commands
+    from mcp_tap.config import settings
+    from mcp_tap.config_check import check
+
+    file = ctx.files[0] if ctx.files else None
+    table = file.table.get(TABLE) if file else None
+    if file is None or not isinstance(table, dict):
+        return {}
+    own = {key: value for key, value in table.items() if key.replace("-", "_") in NAMES}
+    file = msgspec.structs.replace(file, table={TABLE: own})
+    known = Commands(ctx)
+    check(file, known, TABLE)
+    return settings([file], known, TABLE)
 
 
 class LiveVerdicts:
