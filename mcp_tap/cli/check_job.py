@@ -185,11 +185,7 @@ class Check:
             self._store(text.encode("utf-8", "backslashreplace"))
             return
         cells = shutil.get_terminal_size((100, 0)).columns if sys.stdout.isatty() else None
-        painter = Painter(color=self.out.colored(sys.stdout))
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        for row in text_rows(report, cells, quiet=self.out.quiet):
-            line = painter.line(row)
-            click.echo(line.encode(encoding, "backslashreplace").decode(encoding), nl=False)
+        self.out.rows(text_rows(report, cells, quiet=self.out.quiet))
 
     def _store(self, data: bytes) -> None:
         assert self.target is not None

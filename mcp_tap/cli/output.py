@@ -2,8 +2,8 @@
 
 Rules of this file:
 
-- stdout carries what was asked for (`write`, `document`), stderr everything else (`say`, `warn`,
-  `log`).
+- stdout carries what was asked for (`write`, `rows`, `document`), stderr everything else (`say`,
+  `warn`, `log`).
 - What is said may quote a file name, a variable, a setting or what stood on the command line, and
   any of these may hold what a terminal obeys.  So every line passes `harmless()`, every document
   `json_safe()`; whoever builds a text need not think of it.
@@ -15,12 +15,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from mcp_tap.views.look import Row
 
 
 def harmless(text: str) -> str:
@@ -82,6 +85,21 @@ class Output:
     def write(self, text: str) -> None:
         """Print lines of what was asked for."""
         click.echo(harmless(text))
+
+    def rows(self, rows: Iterable[Row]) -> None:
+        """Print rows of what was asked for, which are harmless, each as soon as it is made.
+
+        What stdout's encoding cannot show stands there by its code.
+        """
+        from mcp_tap.views.paint import Painter
+
+        painter = Painter(color=self.colored(sys.stdout))
+        reconfigure = getattr(sys.stdout, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+        for row in rows:
+            sys.stdout.write(painter.line(row))
+        sys.stdout.flush()
 
     def document(self, data: bytes) -> None:
         """Print what was asked for as JSON."""

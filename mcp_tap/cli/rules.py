@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,20 +63,10 @@ def command(rules: tuple[str, ...], form: str) -> None:
     cells = shutil.get_terminal_size((WIDTH, 0)).columns if sys.stdout.isatty() else WIDTH
     if pages:
         order = {identity: n for n, s in enumerate(named) for identity in s.ids}
-        _print(_pages(sorted(chosen, key=lambda r: order[r.id]), cells))
+        out.rows(_pages(sorted(chosen, key=lambda r: order[r.id]), cells))
     else:
-        _print(_list(chosen, cells if sys.stdout.isatty() else None))
+        out.rows(_list(chosen, cells if sys.stdout.isatty() else None))
         out.say(f"{len(chosen)} rules; mcp-tap rules {chosen[0].id} prints the page of one")
-
-
-def _print(rows: Iterable[Row]) -> None:
-    from mcp_tap.views.paint import Painter
-
-    painter = Painter(color=output().colored(sys.stdout))
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    for row in rows:
-        line = painter.line(row)
-        click.echo(line.encode(encoding, "backslashreplace").decode(encoding), nl=False)
 
 
 def _pages(rules: Sequence[Rule], cells: int) -> Iterator[Row]:

@@ -172,23 +172,23 @@ class Showing:
 
     def text(self, detail: int | None) -> None:
         """Print rows, each call's when nothing more can change in it."""
+        self.out.rows(self._lines(detail))
+
+    def _lines(self, detail: int | None) -> Iterator[Row]:
         from mcp_tap.views.look import ASCII, LINES, Look
-        from mcp_tap.views.paint import Painter
         from mcp_tap.views.text import local_start
         from mcp_tap.views.timeline import HEADING
 
         header = self.reader.header
         look = Look(glyphs=ASCII if self.out.ascii else LINES, start=local_start(header.started))
-        painter = Painter(color=self.out.colored(sys.stdout))
-        _be_tolerant()
         headed = False
         for found, shelf in self._found(look, records=detail is not None and detail >= 3):
             for row in self._rows(found, look, detail, shelf):
                 if not headed:
                     headed = True
                     if not self.out.quiet:
-                        sys.stdout.write(painter.line([(HEADING, "dim")]))
-                sys.stdout.write(painter.line(row))
+                        yield [(HEADING, "dim")]
+                yield row
 
     def _rows(
         self, found: Found, look: Look, detail: int | None, shelf: Shelf | None
@@ -341,10 +341,3 @@ class Showing:
 
 def _is_faulty(found: Found) -> bool:
     return any(finding.severity != "note" for finding in found.findings)
-
-
-def _be_tolerant() -> None:
-    """Show what the terminal's encoding cannot, by its code, rather than fail."""
-    reconfigure = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="backslashreplace")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import unicodedata
 
@@ -36,6 +37,23 @@ def test_no_way_of_speaking_lets_a_terminal_obey(speak, capsys):
     out, err = capsys.readouterr()
     assert raw(out + err) == []
     assert (out + err).endswith("\ntwo\n")
+
+
+@pytest.mark.parametrize("words", [["rules", "TAP-003"], ["check", "run.jsonl"]])
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "NO_COLOR"])
+def test_rows_are_coloured_as_the_environment_has_it(folder, capsys, monkeypatch, words, variable):
+    write_run(folder / "run.jsonl")
+    monkeypatch.setenv(variable, "1")
+    run(words)
+    out = capsys.readouterr().out
+    assert ("\x1b[" in out) == (variable == "FORCE_COLOR")
+
+
+def test_rows_show_by_its_code_what_stdout_cannot(monkeypatch):
+    raw_ = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw_, encoding="ascii"))
+    Output().rows([[("ю", "strong")], [("plain ", "")]])
+    assert raw_.getvalue() == b"\\u044e\nplain\n"
 
 
 def test_a_document_means_the_same_and_holds_no_character_of_the_kind(capsysbinary):
