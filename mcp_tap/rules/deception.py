@@ -12,14 +12,13 @@ from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.forms import form_of, is_form
 from mcp_tap.core.text import brief, took
 from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.elicit_options import titles_in
 from mcp_tap.rules.entries import entry_of, spend
 
 INSTANT: Final = 0.3
 """Seconds in which nobody reads a question."""
 MOST_TEXT: Final = 100_000
 """Characters looked at of the asks in one message."""
-MOST_TITLES: Final = 1000
-"""Titles of options looked at of one field."""
 
 _DECEPTIVE: Final = re.compile(
     "[\u202a-\u202e\u2066-\u2069]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)"
@@ -107,7 +106,7 @@ def _texts(ask: Ask) -> Iterator[tuple[tuple[Any, ...], str]]:
         steps = ("requestedSchema", "properties", name)
         yield from _of(field.schema, steps, _SAID)
         if "enumNames" in field.schema or field.styles:
-            for place, title in _titles(field.schema, field.items):
+            for title, place in titles_in(field):
                 yield (*steps, *place), title
 
 
@@ -118,17 +117,3 @@ def _of(
         text = place.get(key)
         if type(text) is str:
             yield (*steps, key), text
-
-
-def _titles(schema: dict[str, Any], items: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], str]]:
-    for where, place in (((), schema), (("items",), items)):
-        names = place.get("enumNames")
-        for index, name in enumerate(names[:MOST_TITLES] if type(names) is list else ()):
-            if type(name) is str:
-                yield (*where, "enumNames", index), name
-        for key in ("oneOf", "anyOf"):
-            options = place.get(key)
-            for index, option in enumerate(options[:MOST_TITLES] if type(options) is list else ()):
-                title = option.get("title") if type(option) is dict else None
-                if type(title) is str:
-                    yield (*where, key, index, "title"), title

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import Message, is_masked
-from mcp_tap.core.forms import MOST_FIELDS, Field, form_of, is_form
+from mcp_tap.core.forms import MOST_FIELDS, form_of, is_form
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.elicit_options import titles_in
 from mcp_tap.rules.entries import spend
 from mcp_tap.rules.urls import fault, read_url
 
@@ -157,29 +158,9 @@ def _texts(ask: Ask) -> Iterator[tuple[str, str, str]]:
             text = field.schema.get(word)
             if type(text) is str:
                 yield text, ask.at_field(name, word), f"the {word} {of}"
-        for text, steps in islice(_titles(field), left):
+        for text, steps in islice(titles_in(field), left):
             left -= 1
             yield text, ask.at_field(name, *steps), f"the title of an option {of}"
-
-
-def _titles(field: Field) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    places: Iterable[tuple[dict[str, Any], tuple[str, ...]]] = (
-        (field.schema, ()),
-        (field.items, ("items",)),
-    )
-    for place, steps in places:
-        for word in ("oneOf", "anyOf"):
-            listed = place.get(word)
-            if type(listed) is list:
-                for at, entry in enumerate(listed):
-                    title = entry.get("title") if type(entry) is dict else None
-                    if type(title) is str:
-                        yield title, (*steps, word, at, "title")
-        names = place.get("enumNames")
-        if type(names) is list:
-            for at, title in enumerate(names):
-                if type(title) is str:
-                    yield title, (*steps, "enumNames", at)
 
 
 def _link(text: str, message: Message) -> str | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.forms import KINDS, Field, form_of, is_composition, json_type
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, rule
+
+MOST_TITLES: Final = 1000
+"""Options of one list whose titles are looked at."""
 
 
 @rule(
@@ -176,6 +179,21 @@ def enum_names_legacy(ask: Ask) -> Iterator[Hit]:
             elif ask.flow.band != "2025-06-18":
                 words = f"server's form uses enumNames in field {brief(name, 40)}: oneOf has titles"
                 yield Hit(words, path, spot=name)
+
+
+def titles_in(field: Field) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Give the titles of a field's options, however they are written, and the steps to them."""
+    for place, steps in _places(field):
+        for word in ("oneOf", "anyOf"):
+            listed = place.get(word)
+            for at, entry in enumerate(listed[:MOST_TITLES] if type(listed) is list else ()):
+                title = entry.get("title") if type(entry) is dict else None
+                if type(title) is str:
+                    yield title, (*steps, word, at, "title")
+        names = place.get("enumNames")
+        for at, title in enumerate(names[:MOST_TITLES] if type(names) is list else ()):
+            if type(title) is str:
+                yield title, (*steps, "enumNames", at)
 
 
 def _places(field: Field) -> tuple[tuple[dict[str, Any], tuple[str, ...]], ...]:
