@@ -13,6 +13,7 @@ from mcp_tap.core.spec import MAY_ASK
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_json
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.shown import succeeds
 
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 
@@ -171,11 +172,7 @@ def invalid_content_accepted(m: Message) -> Hits:
     no reason for this.  Neither is an answer to a task, which is only acknowledged.
     """
     answers = m.flow.answers
-    if not answers or m.method not in MAY_ASK or m.result is None:
-        return None
-    if m.result.get("isError") is True:
-        return None
-    if m.result.get("resultType", "complete") not in ("complete", "task"):
+    if not answers or m.method not in MAY_ASK or not succeeds(m, "complete", "task"):
         return None
     for answer in answers:
         if answer.message.fired and _is_broken(answer):

@@ -10,10 +10,11 @@ from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.retry import Retry
 from mcp_tap.core.forms import is_form
+from mcp_tap.core.spec import INPUT_REQUIRED
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_json
 from mcp_tap.rules.base import Hit, Hits, registered, rule
-from mcp_tap.rules.shown import listed
+from mcp_tap.rules.shown import listed, succeeds
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -51,12 +52,9 @@ def tampered_state_accepted(m: Message) -> Hits:
     no harm, and the wire does not tell.
     """
     fired = _fired(m) & TAMPERED
-    if not fired or m.result is None:
+    if not fired or not succeeds(m, "complete", "task", INPUT_REQUIRED):
         return None
-    kind = m.result.get("resultType", "complete")
-    if kind not in ("complete", "task", "input_required") or m.result.get("isError") is True:
-        return None
-    does = "asks on" if kind == "input_required" else "completes the call"
+    does = "asks on" if succeeds(m, INPUT_REQUIRED) else "completes the call"
     return Hit(
         f"server {does} although the requestState is not the one it issued ({_ids(fired)}); "
         "harmless only if a changed state can do nothing but fail",
@@ -83,9 +81,7 @@ def malformed_answers_accepted(m: Message) -> Hits:
     another rule's.
     """
     fired = _fired(m) & BROKEN
-    if not fired or m.result is None or not _retried(m):
-        return None
-    if m.result.get("resultType", "complete") != "complete" or m.result.get("isError") is True:
+    if not fired or not _retried(m) or not succeeds(m, "complete"):
         return None
     return Hit(
         f"server completes the call although inputResponses was broken ({_ids(fired)})",

@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.facts.retry import Retry
-from mcp_tap.core.facts.states import Issued, Place, place_of, who_of
+from mcp_tap.core.facts.states import Issued, place_of, who_of
 from mcp_tap.core.model import Round
 from mcp_tap.core.spec import MAY_ASK
-from mcp_tap.core.text import brief, fingerprint
+from mcp_tap.core.text import fingerprint
 from mcp_tap.core.values import same_json
 from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.shown import succeeds, target
 
 _MRTR: Final = "specification/2026-07-28/basic/patterns/mrtr"
 _CLIENT: Final = f"{_MRTR}#client-requirements-basic-workflow"
@@ -165,7 +166,7 @@ def state_used_on_other_request(m: Message) -> Hits:
         return None
     return Hit(
         f"client sends a requestState ({_print(m.params['requestState'])}) that was issued "
-        f"for {_words(min(others, key=str))}",
+        f"for {target(min(others, key=str))}",
         _STATE,
     )
 
@@ -215,9 +216,7 @@ def state_crosses_principals(m: Message) -> Hits:
     if m.event == "request":
         return _crosses(m)
     request = m.request
-    if request is None or "MRTR-033" not in (request.fired or ()) or m.result is None:
-        return None
-    if m.result.get("resultType", "complete") != "complete" or m.result.get("isError") is True:
+    if request is None or "MRTR-033" not in (request.fired or ()) or not succeeds(m, "complete"):
         return None
     return Hit(
         "server completes a call with a requestState it issued to another user",
@@ -261,8 +260,3 @@ def _known(m: Message) -> Issued | None:
 
 def _print(state: Any) -> str:
     return fingerprint(state) if type(state) is str else "no string"
-
-
-def _words(place: Place) -> str:
-    _, method, name = place
-    return f"{method} {brief(name, 40)}" if name is not None else str(method)

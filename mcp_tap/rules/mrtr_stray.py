@@ -13,7 +13,7 @@ from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import MAY_ASK, TASKS_UPDATE
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
-from mcp_tap.rules.shown import MEMBERS, MOST_ANSWERS, has_shape, listed
+from mcp_tap.rules.shown import MEMBERS, MOST_ANSWERS, has_shape, listed, target
 
 CORE: Final = frozenset(
     {
@@ -90,10 +90,9 @@ def answers_used_on_other_request(m: Message) -> Hits:
             other = chain.place
     if other is None:
         return None
-    _, method, name = other
-    target = f"{method} {brief(name, 40)}" if name is not None else method
     return Hit(
-        f"client attaches answers ({listed(list(answers))}) that {target} asked for", _ANSWERS
+        f"client attaches answers ({listed(list(answers))}) that {target(other)} asked for",
+        _ANSWERS,
     )
 
 

@@ -1,10 +1,12 @@
-"""What several rules on answers share: how names are listed, and what tells answers apart."""
+"""What several rules on rounds share: how things are named, what answers and results are like."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mcp_tap.core.facts.message import Message
+from mcp_tap.core.facts.states import Place
 from mcp_tap.core.text import brief
 
 MOST: Final = 3
@@ -25,6 +27,20 @@ def listed(names: Sequence[str]) -> str:
     shown = ", ".join(brief(name, 40) for name in names[:MOST])
     more = len(names) - MOST
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def target(place: Place) -> str:
+    """Name what a request is for: its method, and the tool, prompt or resource."""
+    _, method, name = place
+    return f"{method} {brief(name, 40)}" if name is not None else str(method)
+
+
+def succeeds(m: Message, *types: str) -> bool:
+    """Tell whether a response is a result of one of these types, and no tool's own failure."""
+    result = m.result
+    if result is None or result.get("isError") is True:
+        return False
+    return result.get("resultType", "complete") in types
 
 
 def has_shape(value: dict[str, Any], kind: str) -> bool:
