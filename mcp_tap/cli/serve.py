@@ -33,7 +33,7 @@ from mcp_tap.cli.upstream import WAIT, UpstreamServer
 from mcp_tap.cli.upstream_lines import ServerLines
 from mcp_tap.cli.values import LOOPBACK
 from mcp_tap.core.text import plural, safe
-from mcp_tap.errors import TapError, UsageError
+from mcp_tap.errors import InconclusiveCapture, TapError, UsageError
 from mcp_tap.net.guard import is_loopback
 from mcp_tap.net.target import parse_target
 from mcp_tap.proxy.run import HttpRun
@@ -170,30 +170,32 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
     unanswered = job.answers.code(out)
     failed = "FAILED the check: " if job.check and verdicts.failed else ""
     out.say(_closing(run, capture, failed + verdicts.words))
-    return code or unanswered or (_checked(run, capture, verdicts, out) if job.check else 0)
+    return code or unanswered or (_checked(run, capture, verdicts) if job.check else 0)
 
 
-def _checked(run: HttpRun, capture: Path, verdicts: LiveVerdicts, out: Output) -> int:
-    """Give the exit code that what was found asks for."""
+def _checked(run: HttpRun, capture: Path, verdicts: LiveVerdicts) -> int:
+    """Give the exit code that what was found asks for.
+
+    Raises:
+        InconclusiveCapture: it cannot be said.
+    """
     if verdicts.failed:
         return 1
-    spec = shlex.quote(spec_of(capture))
     if not run.exchanges:
-        out.say(
-            "error[nothing-to-check]: nothing came through the tap\n"
-            "  help: does the client take its address from MCP_TAP_URL?"
+        raise InconclusiveCapture(
+            "nothing-to-check",
+            "nothing came through the tap",
+            help="does the client take its address from MCP_TAP_URL?",
         )
-        return 4
     if run.lost or run.unjudged:
         missing = plural(run.lost, "record") + " lost" if run.lost else ""
         behind = plural(run.unjudged, "record") + " not judged in time" if run.unjudged else ""
-        why = ", ".join(filter(None, (missing, behind)))
-        out.say(
-            f"error[cannot-say]: not all of this run was judged\n"
-            f"  why:  {why}\n"
-            f"  help: mcp-tap check {spec}"
+        raise InconclusiveCapture(
+            "cannot-say",
+            "not all of this run was judged",
+            why=", ".join(filter(None, (missing, behind))),
+            help=f"mcp-tap check {shlex.quote(spec_of(capture))}",
         )
-        return 4
     return 0
 
 

@@ -57,12 +57,21 @@ async def test_a_run_that_is_not_checked_ends_well_whatever_was_found(tap):
     assert "HDR-001" in out
 
 
-async def test_a_checked_run_that_nothing_came_through_is_no_success(tap):
+@pytest.mark.parametrize("way", [(), ("--quiet",)])
+async def test_a_checked_run_that_nothing_came_through_is_no_success(tap, way):
     async with upstream() as url, asyncio.timeout(BOUND):
-        running = await tap(url, "--check", "--", sys.executable, "-c", "")
+        running = await tap(url, "--check", *way, "--", sys.executable, "-c", "")
         code, _, err = await running.end()
     assert code == 4
     assert "error[nothing-to-check]" in err
+
+
+async def test_why_it_cannot_be_said_is_json_where_that_was_asked_for(tap):
+    async with upstream() as url, asyncio.timeout(BOUND):
+        running = await tap(url, "--check", "--json", "--", sys.executable, "-c", "")
+        code, _, err = await running.end()
+    assert code == 4
+    assert json.loads(err.splitlines()[-1])["error"]["code"] == "nothing-to-check"
 
 
 async def test_a_checked_run_needs_no_view(tap):
