@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.flow import Band, Flow, band_of
-from mcp_tap.core.facts.message import Message
+from mcp_tap.core.facts.message import Message, speaks
 from mcp_tap.core.facts.seen import Run
 from mcp_tap.core.facts.steady import Rest, is_flat
 from mcp_tap.core.finding import Finding
@@ -127,8 +127,7 @@ class Judge:
     def _flow(self, live: Live) -> Flow:
         """Give what is known of an exchange; begins it, also where its own beginning was lost."""
         if live.flow is not None:
-            found: Flow = live.flow
-            return found
+            return live.flow
         exchange = live.exchange
         key = _key(live) if self._http else _PROCESS
         seen = self._run.clients.get(key) or self._run.client(key, exchange.t)
@@ -171,7 +170,7 @@ class Judge:
     def _response(self, live: Live | None, record: HttpResponse, _: Any) -> list[Finding]:
         if live is None:
             return _NOTHING
-        flow: Flow = live.flow or self._flow(live)
+        flow = live.flow or self._flow(live)
         flow.reply = record
         if record.sender == "tap":
             return _NOTHING
@@ -185,7 +184,7 @@ class Judge:
     def _closed(self, live: Live | None, record: Closed, _: Any) -> list[Finding]:
         if live is None:
             return _NOTHING
-        flow: Flow = live.flow or self._flow(live)
+        flow = live.flow or self._flow(live)
         flow.closed = record
         found = _NOTHING
         if not live.exchange.from_tap and not self._sparing.end(flow):
@@ -232,22 +231,25 @@ class Judge:
 
     def _body(self, live: Live | None, record: Body, value: Any) -> list[Finding]:
         """Judge what stands where a message must be, and is none."""
-        if live is None or not is_meant(record, value, self._flow(live)):
-            if live is not None and record.sender == "server" and not live.flow.is_endpoint:
-                self._run.links.learn(live.exchange.path, value)
+        if live is None:
             return _NOTHING
-        return self._message(live, record, value)
+        flow = live.flow or self._flow(live)
+        if is_meant(record, value, flow):
+            return self._message(live, record, value)
+        if record.sender == "server" and not flow.is_endpoint:
+            self._run.links.learn(live.exchange.path, value)
+        return _NOTHING
 
     def _message(
         self, live: Live | None, record: MessageRecord | Body, value: Any
     ) -> list[Finding]:
         if live is None:
             return _NOTHING
-        flow: Flow = live.flow or self._flow(live)
+        flow = live.flow or self._flow(live)
         if record.replaces is not None or (record.sender == "tap" and record.leg != "upstream"):
             flow.went_instead(record, value)
             return _NOTHING
-        if not (flow.is_endpoint or _speaks(value)):
+        if not (flow.is_endpoint or speaks(value)):
             return _NOTHING
         if record.truncated or is_outline(record):
             self._run.whole = self._run.whole and self._http
@@ -335,14 +337,9 @@ def _key(live: Live) -> Any:
 
 def _subject(live: Live) -> Call | Exchange:
     """Say what findings in an exchange are about: its call, or that of the asks it answers."""
-    flow: Flow | None = live.flow
-    if flow is not None and flow.call is not None:
-        return flow.call
+    if live.flow is not None and live.flow.call is not None:
+        return live.flow.call
     return live.exchange if live.track is None else live.track.call
-
-
-def _speaks(value: Any) -> bool:
-    return type(value) is dict and "jsonrpc" in value
 
 
 def _numbers(sse: Sse | None) -> bool:

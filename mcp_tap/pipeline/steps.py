@@ -127,7 +127,7 @@ def _answering(live: Live, flow: Flow, message: Message, steps: list[Step]) -> N
         and flow.round.link != "ambiguous"
     ):
         pending = live.retries[0]
-        asking: Asking | None = pending.asking
+        asking = pending.asking
         if asking is None:
             return
         flow.retry = retry = Retry(message, asking, flow.call, flow.round, pending.round)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from mcp_tap.core.facts.message import speaks
 from mcp_tap.core.facts.topic import Topic
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Seam:
             value = _loose.decode("\n".join(self.parts))
         except (ValueError, RecursionError):
             return False
-        return type(value) is dict and "jsonrpc" in value
+        return speaks(value)
 
 
 class Verdict:
@@ -112,7 +113,7 @@ class Lines(Topic):
 
     def joins(self, message: Message) -> bool:
         """Tell whether a message is rather a piece of one that spreads over several lines."""
-        return message.sender in self._seams and not _speaks(message)
+        return message.sender in self._seams and not speaks(message.value)
 
     def joins_or_ends(self, message: Message) -> bool:
         """Tell whether anything of its sender is open before a message."""
@@ -146,7 +147,7 @@ class Lines(Topic):
         if seam is None:
             self._alone(line, verdict)
             return verdict
-        if _speaks(line):
+        if speaks(line.value):
             verdict.bad = list(seam.lines)
             return verdict
         text = _text(line)
@@ -176,10 +177,6 @@ class Lines(Topic):
                 verdict.next = seam
                 return
         verdict.bad = [line]
-
-
-def _speaks(line: Message) -> bool:
-    return type(line.value) is dict and "jsonrpc" in line.value
 
 
 def _text(line: Message) -> str | None:

@@ -110,6 +110,14 @@ class Message:
         elif "result" in value or "error" in value:
             self._replies(value, client=client)
 
+    @property
+    def code(self) -> int | None:
+        """The code of its error; None where that is no integer: -32602.0 is one."""
+        code = self.error.get("code") if type(self.error) is dict else None
+        if type(code) is float and code.is_integer():
+            return int(code)
+        return code if type(code) is int else None
+
     def _replies(self, value: dict[str, Any], *, client: bool) -> None:
         """Read a response."""
         self.id = value.get("id")
@@ -130,6 +138,11 @@ class Message:
             self.event = "result"
         if self.request is not None:
             self.method = self.request.method
+
+
+def speaks(value: Any) -> bool:
+    """Tell whether a value says of itself that it is a JSON-RPC message."""
+    return type(value) is dict and "jsonrpc" in value
 
 
 def is_masked(value: Any) -> bool:

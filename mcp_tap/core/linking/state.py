@@ -6,11 +6,17 @@ needs to know does not end up in what views and rules see.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from mcp_tap.core.model import Ask, Call, Exchange, Round
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Flow
+    from mcp_tap.core.facts.message import Message
+    from mcp_tap.core.facts.retry import Asking
+    from mcp_tap.core.records import HttpRequest
 
 Change: TypeAlias = Call | Exchange
 """What a record changed: a call, or an exchange that belongs to no call."""
@@ -69,7 +75,7 @@ class Track(Struct, eq=False, kw_only=True):
     """Every key asked by its `input_required` results."""
     task_keys: set[str] = field(default_factory=set)
     """Every key asked by its task."""
-    first: Any = None
+    first: Message | None = None
     """The request it began with, for whoever judges; linking does not look at it."""
 
 
@@ -110,9 +116,9 @@ class Live(Struct, eq=False, kw_only=True):
     """Reason phrase of a response that is not 2xx."""
     said: str = ""
     """Beginning of a response body that is no JSON-RPC message."""
-    head: Any = None
+    head: HttpRequest | None = None
     """Head of its request, for whoever judges."""
-    flow: Any = None
+    flow: Flow | None = None
     """What judging knows of it; linking does not look at it."""
 
 
@@ -134,5 +140,5 @@ class Pending(Struct, eq=False, kw_only=True):
     answered: bool = False
     """It is not open: a retry was linked to it, or as many as there were rounds may have been."""
     linked: bool = False
-    asking: Any = None
+    asking: Asking | None = None
     """What judging knows of it; linking does not look at it."""
