@@ -69,6 +69,19 @@ NAME_PARAM: Final[dict[str, str]] = {
 }
 """Method -> the parameter that names its target."""
 
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+"""Errors of JSON-RPC 2.0 (section 5.1) that the protocol gives a meaning of its own."""
+
+HEADER_MISMATCH: Final = -32020
+MISSING_CAPABILITY: Final = -32021
+UNSUPPORTED_VERSION: Final = -32022
+"""Errors of the stateless era (2026-07-28, basic#error-codes)."""
+
+URL_REQUIRED: Final = -32042
+"""Error of a request that needs URL elicitations first (2025-11-25, client/elicitation)."""
+
 REQUEST_CANCELLED: Final = -32800
 """JSON-RPC error of a request that was cancelled (session era)."""
 

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.flow import MODERN, band_of
 from mcp_tap.core.facts.message import Message, is_masked
-from mcp_tap.core.facts.server import NOT_FOUND
-from mcp_tap.core.spec import INITIALIZE, INPUT_REQUIRED, NOTE_LOG
+from mcp_tap.core.spec import INITIALIZE, INPUT_REQUIRED, METHOD_NOT_FOUND, NOTE_LOG
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import LEGACY, Hit, Hits, rule
 
@@ -49,8 +48,7 @@ def discover_not_implemented(m: Message) -> Hits:
     server = m.flow.seen.server
     refused: Message | None
     if m.event == "error":
-        code = m.error.get("code") if type(m.error) is dict else None
-        refused = m if code == NOT_FOUND and server.is_modern else None
+        refused = m if m.code == METHOD_NOT_FOUND and server.is_modern else None
     else:
         refused = server.refused
         if refused is None or m.result is None or type(m.result.get("resultType")) is not str:
@@ -132,8 +130,7 @@ def capability_handler_mismatch(m: Message) -> Hits:
             return None
         words = f"server serves {method}, but does not declare the {capability} capability"
         return Hit(words, "/result", capability, once=("client", "served", method))
-    code = m.error.get("code") if type(m.error) is dict else None
-    if code != NOT_FOUND or capability not in declared:
+    if m.code != METHOD_NOT_FOUND or capability not in declared:
         return None
     words = f"server declares the {capability} capability, but does not know {method}"
     return Hit(words, "/error/code", capability, once=("client", "unknown", method))

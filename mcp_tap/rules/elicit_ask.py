@@ -7,11 +7,10 @@ from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import NONE, Message, is_masked
 from mcp_tap.core.forms import is_form, json_type
 from mcp_tap.core.records import pointer
-from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE
+from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE, URL_REQUIRED
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 
-URL_REQUIRED = -32042
 _MODES = ("form", "url")
 _IN_META = "/params/_meta" + pointer(CLIENT_CAPABILITIES)
 _ELICITING = ("ask form", "ask url")
@@ -219,7 +218,7 @@ def url_required_error_removed(m: Message) -> Hits:
     of this revision show the code as a plain failure.  For a request of a 2025-11-25 session the
     code is legal.
     """
-    if m.request is None or type(m.error) is not dict or m.error.get("code") != URL_REQUIRED:
+    if m.request is None or m.code != URL_REQUIRED:
         return None
     words = (
         "server answers with error -32042, which 2026-07-28 does not have: it is an input_required"

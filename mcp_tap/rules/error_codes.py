@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_tap.core.spec import CLIENT_CAPABILITIES, HEADER_VERSION, META_VERSION, TASKS_EXTENSION
+from mcp_tap.core.spec import (
+    CLIENT_CAPABILITIES,
+    HEADER_MISMATCH,
+    HEADER_VERSION,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    META_VERSION,
+    METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
+    TASKS_EXTENSION,
+    UNSUPPORTED_VERSION,
+    URL_REQUIRED,
+)
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 
 if TYPE_CHECKING:
@@ -12,37 +24,23 @@ if TYPE_CHECKING:
 
     from mcp_tap.core.facts.message import Message
 
-HEADER_MISMATCH: Final = -32020
-MISSING_CAPABILITY: Final = -32021
-UNSUPPORTED_VERSION: Final = -32022
 _TYPED: Final = frozenset({MISSING_CAPABILITY, UNSUPPORTED_VERSION})
 _DEFINED: Final = frozenset({HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION})
-_URL_ELICITATION: Final = -32042
 _NO_RESOURCE: Final = -32002
-_NO_METHOD: Final = -32601
-_BAD_PARAMS: Final = -32602
-_BAD_REQUEST: Final = -32600
 _NO_REQUEST: Final = frozenset({"RPC-002", "RPC-003", "RPC-006"})
 """Rules that find what JSON-RPC itself refuses, with -32600."""
-_JSON_RPC: Final = frozenset({-32700, _BAD_REQUEST, _NO_METHOD, _BAD_PARAMS, -32603})
-_DRAFTS: Final = {-32001: -32020, -32003: -32021, -32004: -32022}
+_JSON_RPC: Final = frozenset({-32700, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, -32603})
+_DRAFTS: Final = {
+    -32001: HEADER_MISMATCH,
+    -32003: MISSING_CAPABILITY,
+    -32004: UNSUPPORTED_VERSION,
+}
 _NO_CODES: Final = frozenset({TASKS_EXTENSION, "io.modelcontextprotocol/ui"})
 """Extensions that define no codes in the reserved range."""
 _DEEPEST: Final = 4
 _MOST_NAMES: Final = 100
 _CODE: Final = "/error/code"
 _DATA: Final = "/error/data"
-
-
-def _code(m: Message) -> int | None:
-    """Give the code of an error; None where it has none that is an integer."""
-    error = m.error
-    if type(error) is not dict:
-        return None
-    code = error.get("code")
-    if type(code) is int:
-        return code
-    return int(code) if type(code) is float and code.is_integer() else None
 
 
 @rule(
@@ -63,10 +61,10 @@ def undefined_reserved_code(m: Message) -> Hits:
     Silent where the client declared an extension that may define the code.  The code -32042 of the
     revision before has a rule of its own.
     """
-    code = _code(m)
+    code = m.code
     if code is None or not -32099 <= code <= -32020 or m.request is None:
         return None
-    if code in _DEFINED or code == _URL_ELICITATION:
+    if code in _DEFINED or code == URL_REQUIRED:
         return None
     declared = m.flow.capabilities
     extensions = declared.get("extensions") if declared is not None else None
@@ -89,7 +87,7 @@ def retired_resource_code(m: Message) -> Hits:
     Revision 2026-07-28 replaced -32002 by -32602 and forbids the old code: a client may take the
     server for one of the session era by it.  In sessions of older revisions it is the right one.
     """
-    if _code(m) != _NO_RESOURCE or m.request is None:
+    if m.code != _NO_RESOURCE or m.request is None:
         return None
     return Hit("server sent error -32002, which -32602 replaced in this revision", _CODE)
 
@@ -112,7 +110,7 @@ def legacy_range_code(m: Message) -> Hits:
     Drafts of the revision had -32001, -32003 and -32004 for what became -32020, -32021 and -32022.
     Codes outside of the reserved block are free.
     """
-    code = _code(m)
+    code = m.code
     if code is None or m.request is None or code == _NO_RESOURCE:
         return None
     if -32019 <= code <= -32000:
@@ -154,7 +152,7 @@ def error_object_malformed(m: Message) -> Hits:
 def _members(m: Message, error: dict[str, Any]) -> Iterator[Hit]:
     if "code" not in error:
         yield Hit(f"{m.sender} sent an error without a code", "/error", spot="code")
-    elif _code(m) is None:
+    elif m.code is None:
         yield Hit(f"{m.sender} sent an error whose code is not an integer", _CODE)
     if "message" not in error:
         yield Hit(f"{m.sender} sent an error without a message", "/error", spot="message")
@@ -181,12 +179,12 @@ def error_http_status_mismatch(m: Message) -> Hits:
     All other errors may have any.  Silent where the error ends a stream that had delivered
     something: its status was long sent.
     """
-    code, status = _code(m), m.flow.status
+    code, status = m.code, m.flow.status
     if code is None or status is None or m.request is None:
         return None
-    if code == _NO_METHOD:
+    if code == METHOD_NOT_FOUND:
         needed = 404
-    elif code in _DEFINED or (code == _BAD_PARAMS and _lacks_meta(m.request)):
+    elif code in _DEFINED or (code == INVALID_PARAMS and _lacks_meta(m.request)):
         needed = 400
     else:
         return None
@@ -219,7 +217,7 @@ def typed_error_data_malformed(m: Message) -> Hits:
     A warning where the data are well-formed and cannot be true: all required capabilities were
     declared, another revision was requested, or the requested one is among the supported ones.
     """
-    code = _code(m)
+    code = m.code
     if code not in _TYPED or m.request is None:
         return None
     data = m.error.get("data")
@@ -323,7 +321,7 @@ def malformed_request_accepted(m: Message) -> Hits:
     if m.event == "result":
         words = f"server served a request without {missing} instead of refusing it with -32602"
         return Hit(words, "/result")
-    code = _code(m)
+    code = m.code
     if code is None or _may_refuse(code, fired):
         return None
     words = f"server refused a request without {missing} with {code} instead of -32602"
@@ -334,6 +332,6 @@ def _may_refuse(code: int, fired: set[str]) -> bool:
     """Tell whether a code fits a request that lacks `_meta`, among what else is wrong with it."""
     if code == HEADER_MISMATCH:
         return "META-001" in fired or any(rule.startswith("HDR-") for rule in fired)
-    if code == _BAD_REQUEST:
+    if code == INVALID_REQUEST:
         return not fired.isdisjoint(_NO_REQUEST)
-    return code in (_BAD_PARAMS, _NO_METHOD, UNSUPPORTED_VERSION)
+    return code in (INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION)

@@ -8,20 +8,19 @@ from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.spec import (
     CLIENT_CAPABILITIES,
+    HEADER_MISMATCH,
     HEADER_NAME,
     HEADER_VERSION,
+    INVALID_PARAMS,
     META_CLIENT,
     META_VERSION,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
 )
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.mirrored import NAMED, was_read
 from mcp_tap.rules.mirrored_params import argument, can_travel
-
-HEADER_MISMATCH: Final = -32020
-UNSUPPORTED_VERSION: Final = -32022
-INVALID_PARAMS: Final = -32602
-NOT_FOUND: Final = -32601
 
 _NEEDED: Final = (META_VERSION, META_CLIENT, CLIENT_CAPABILITIES)
 _ELSEWHERE: Final = frozenset({401, 403, 404, 405, 407, 408, 413, 415, 429})
@@ -93,7 +92,7 @@ def _demanding(flow: Flow) -> list[str]:
 def _is_as_good(m: Message, code: object) -> bool:
     """Tell whether a request was refused for something else that is wrong with it, or may be."""
     request = m.request
-    if code == UNSUPPORTED_VERSION or (code == NOT_FOUND and m.flow.status == 404):
+    if code == UNSUPPORTED_VERSION or (code == METHOD_NOT_FOUND and m.flow.status == 404):
         return True
     if request is None:
         return True
@@ -120,8 +119,8 @@ def _closed(flow: Flow) -> Hits:
 
 def _refused(m: Message) -> Hits:
     """Judge a refusal of headers in which nothing was found."""
-    request, error = m.request, m.error
-    if type(error) is not dict or error.get("code") != HEADER_MISMATCH or request is None:
+    request = m.request
+    if m.code != HEADER_MISMATCH or request is None:
         return None
     if was_read(m.flow.memo) or "TASK-007" in (request.fired or ()) or _is_unknown(request):
         return None

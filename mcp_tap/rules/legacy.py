@@ -9,7 +9,7 @@ from mcp_tap.core import spec
 from mcp_tap.core.facts.ask import Answer, Ask
 from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.message import Message, is_masked
-from mcp_tap.core.facts.session import URL_NEEDED, elicitations_in
+from mcp_tap.core.facts.session import elicitations_in
 from mcp_tap.core.forms import form_of
 from mcp_tap.core.records import pointer
 from mcp_tap.core.text import brief
@@ -19,8 +19,6 @@ OLDEST: Final = "2025-06-18"
 NEWEST: Final = "2025-11-25"
 PAGE: Final = f"specification/{NEWEST}/client/elicitation"
 
-INVALID_PARAMS: Final = -32602
-"""JSON-RPC error a client refuses an elicitation with that it did not offer."""
 MOST_ENTRIES: Final = 100
 """Elicitations of one error that are looked at."""
 
@@ -107,10 +105,9 @@ def legacy_url_elicitation_incomplete(subject: Ask | Message) -> Hits:
         if subject.origin != "pushed" or negotiated(subject.flow) != NEWEST:
             return None
         return _incomplete(subject.params, "server pushed a url elicitation", "/params")
-    error = subject.error
-    if type(error) is not dict or error.get("code") != URL_NEEDED:
+    if subject.code != spec.URL_REQUIRED:
         return None
-    return _entries(error) if negotiated(subject.flow) == NEWEST else None
+    return _entries(subject.error) if negotiated(subject.flow) == NEWEST else None
 
 
 def _incomplete(params: dict[str, Any], what: str, at: str) -> list[Hit]:
@@ -210,7 +207,7 @@ def _asked(ask: Ask) -> Hits:
 def _said(m: Message) -> Hits:
     if m.event != "error":
         return _too_new(spec.NOTE_ELICITED, "/method")
-    if type(m.error) is not dict or m.error.get("code") != URL_NEEDED:
+    if m.code != spec.URL_REQUIRED:
         return None
     return _too_new("the error -32042", "/error/code")
 
@@ -260,7 +257,7 @@ def undeclared_elicitation_answered(answer: Answer) -> Hits:
         return None
     if answer.error:
         code = answer.value.get("code") if type(answer.value) is dict else None
-        if code == INVALID_PARAMS:
+        if code == spec.INVALID_PARAMS:
             return None
         words = f"client refused an elicitation it did not declare with {brief(code, 20)}"
         return Hit(f"{words} instead of -32602", "/error/code")

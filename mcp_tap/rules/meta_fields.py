@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.records import pointer
-from mcp_tap.core.spec import CLIENT_CAPABILITIES, META_CLIENT, META_SERVER, META_VERSION
+from mcp_tap.core.spec import (
+    CLIENT_CAPABILITIES,
+    INVALID_PARAMS,
+    META_CLIENT,
+    META_SERVER,
+    META_VERSION,
+)
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 
@@ -159,10 +165,10 @@ def missing_client_info(m: Message) -> Hits:
 
 
 def _refused(m: Message) -> Hit | None:
-    request, error = m.request, m.error
-    if request is None or type(error) is not dict or error.get("code") != -32602:
+    request = m.request
+    if request is None or m.code != INVALID_PARAMS:
         return None
-    meta, said = request.meta, error.get("message")
+    meta, said = request.meta, m.error.get("message")
     if META_CLIENT in meta or type(said) is not str or "clientinfo" not in said[:400].lower():
         return None
     if META_VERSION not in meta or CLIENT_CAPABILITIES not in meta:

@@ -11,9 +11,6 @@ from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.session import DEPRECATED
 from mcp_tap.rules.base import Hit, Hits, rule
 
-METHOD_UNKNOWN: Final = -32601
-"""JSON-RPC error for a method the receiver does not have."""
-
 _REMOVED: Final = (
     "ping",
     "logging/setLevel",
@@ -65,7 +62,7 @@ def removed_method_in_modern_traffic(m: Message) -> Hits:
     request = m.request
     if request is None or not _declares(request):
         return None
-    if m.event == "error" and type(m.error) is dict and m.error.get("code") == METHOD_UNKNOWN:
+    if m.event == "error" and m.code == spec.METHOD_NOT_FOUND:
         return None
     words = f"server answered {m.method}, which this revision removed, with something but -32601"
     at = "/error/code" if m.event == "error" else "/result"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 LAG: Final = 3.0
 """Seconds for which a task may not show yet that an answer was accepted."""
-_INVALID_PARAMS: Final = -32602
 _NOTICE: Final = f"server_notification {spec.NOTE_TASK}"
 STATES: Final = (f"result {spec.TASKS_GET}", _NOTICE)
 """What carries the state of a task that exists."""
@@ -145,7 +144,7 @@ def terminal_task_changed(m: Message) -> Hits:
 
 
 def _lost(m: Message) -> Hits:
-    if type(m.error) is not dict or m.error.get("code") != _INVALID_PARAMS or m.request is None:
+    if m.code != spec.INVALID_PARAMS or m.request is None:
         return None
     task = m.flow.seen.tasks.get(m.request.params.get("taskId"))
     if task is None or task.created is None or task.ended or task.cancelling:

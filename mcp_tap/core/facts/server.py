@@ -8,13 +8,12 @@ from msgspec import Struct
 
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.topic import Topic
+from mcp_tap.core.spec import METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
 
 DISCOVER: Final = "server/discover"
-NOT_FOUND: Final = -32601
-UNSUPPORTED_VERSION: Final = -32022
 MOST_VERSIONS: Final = 64
 
 
@@ -59,12 +58,11 @@ class Server(Topic):
             self.is_modern = result is not None and type(result.get("resultType")) is str
 
     def _refusal(self, message: Message) -> None:
-        error = message.error
-        code = error.get("code") if type(error) is dict else None
-        if code == NOT_FOUND and message.method == DISCOVER and message.flow.band == MODERN:
+        code = message.code
+        if code == METHOD_NOT_FOUND and message.method == DISCOVER and message.flow.band == MODERN:
             self.refused = self.refused or message
         elif code == UNSUPPORTED_VERSION:
-            data = error.get("data")
+            data = message.error.get("data")
             listed = data.get("supported") if type(data) is dict else None
             if type(listed) is list and listed and all(type(v) is str for v in listed):
                 self.unsupported = Unsupported(tuple(listed[:MOST_VERSIONS]), message.id)

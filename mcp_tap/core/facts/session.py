@@ -19,8 +19,6 @@ MOST_NAMED: Final = 100
 """Elicitations read of one error."""
 DEPRECATED: Final = ("roots", "sampling")
 """Capabilities of a client that may be gone in a later revision."""
-URL_NEEDED: Final = -32042
-"""JSON-RPC error of a request that needs a URL elicitation first (2025-11-25 only)."""
 
 
 class Session(Topic):
@@ -125,7 +123,7 @@ class Session(Topic):
 
 def elicitations_in(error: Any) -> list[Any]:
     """Give the elicitations an error says are needed first; empty for any other error."""
-    if type(error) is not dict or error.get("code") != URL_NEEDED:
+    if type(error) is not dict or error.get("code") != spec.URL_REQUIRED:
         return []
     data = error.get("data")
     found = data.get("elicitations") if type(data) is dict else None

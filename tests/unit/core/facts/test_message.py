@@ -57,3 +57,20 @@ def test_masked_values_are_told_from_others():
     assert is_masked("Bearer mcp-tap:0123456789abcdef")
     assert not is_masked("Bearer abc")
     assert not is_masked(5)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ({"code": -32601}, -32601),
+        ({"code": -32601.0}, -32601),
+        ({"code": -32601.5}, None),
+        ({"code": True}, None),
+        ({"code": "-32601"}, None),
+        ({}, None),
+        ("no", None),
+        (None, None),
+    ],
+)
+def test_the_code_of_an_error_is_a_whole_number_or_none(error, code):
+    assert made({"jsonrpc": "2.0", "id": 1, "error": error}, "server").code == code
