@@ -47,53 +47,39 @@ class Verdict(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """Say it in one line."""
-        if self.party == "unknown":
-            return f"cannot tell: {self.why}"
-        if self.waits:
-            return f"waiting for the {self.party}: {self.why}"
-        return f"{self.party}: {self.why}"
+        who = "cannot tell" if self.party == "unknown" else self.party
+        return f"{who}: {self.why}"
 
 
-def verdict(call: Call, now: float | None = None) -> Verdict | None:
-    """Say who is waited for or at fault; None for a call that ended well or has just begun.
-
-    Args:
-        call: as it stands.
-        now: for how long an open call has been running; None where nothing runs any more.
-    """
+def verdict(call: Call) -> Verdict | None:
+    """Say who is waited for or at fault; None for a call that ended well or has just begun."""
     last = call.rounds[-1] if call.rounds else None
     if last is None or call.outcome == "ok":
         return None
     if call.outcome == "open":
-        return _open(call, last, now)
+        return _open(call)
     if call.outcome == "waiting":
-        return _waiting(last, now)
+        return _waiting(last)
     ends = {"unlinked": _unlinked, "cancelled": _cancelled, "error": _failed}
     return ends[call.outcome](call, last)
 
 
-def _open(call: Call, last: Round, now: float | None) -> Verdict | None:
+def _open(call: Call) -> Verdict | None:
     if call.kind == "stream":
         return None
-    if now is None:
-        return Verdict(party="server", why="no response came before the capture ends", waits=True)
-    return Verdict(
-        party="server", why=f"no response for {took(max(0.0, now - last.t))}", waits=True
-    )
+    return Verdict(party="server", why="no response came before the capture ends", waits=True)
 
 
-def _waiting(last: Round, now: float | None) -> Verdict:
+def _waiting(last: Round) -> Verdict:
     open_ = [ask for ask in last.asks if ask.action is None]
-    since = last.end if last.end is not None else last.t
-    spent = f" for {took(max(0.0, now - since))}" if now is not None else ""
     if last.claimants:
         words = f"its answer may be in {numbers(last.claimants)}"
         return Verdict(party="unknown", why=words)
     if not open_:
-        how = "did not repeat the call with its requestState"
-        return Verdict(party="client", why=how + spent, waits=True)
+        why = "did not repeat the call with its requestState"
+        return Verdict(party="client", why=why, waits=True)
     keys = ", ".join(ask_key(ask) for ask in open_[:4])
-    return Verdict(party="client", why=f"has not answered {keys}{spent}", waits=True)
+    return Verdict(party="client", why=f"has not answered {keys}", waits=True)
 
 
 def _unlinked(call: Call, last: Round) -> Verdict:

@@ -2,7 +2,7 @@ import pytest
 
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Ask, Call, Fault, Round
-from mcp_tap.views.blame import verdict
+from mcp_tap.views.blame import Verdict, verdict
 
 
 def ask(key="confirm", *, action=None, took=None, by="client"):
@@ -36,8 +36,8 @@ def a_call(outcome, *rounds, **facts):
     return call
 
 
-def words(call, now=None):
-    found = verdict(call, now)
+def words(call):
+    found = verdict(call)
     return None if found is None else found.words
 
 
@@ -63,24 +63,24 @@ def test_a_call_that_ended_well_blames_nobody():
 
 
 def test_an_open_call_waits_for_the_server():
-    assert words(a_call("open"), 35.0) == "waiting for the server: no response for 35.0s"
-    assert (
-        words(a_call("open")) == "waiting for the server: no response came before the capture ends"
-    )
+    why = "no response came before the capture ends"
+    assert verdict(a_call("open")) == Verdict(party="server", why=why, waits=True)
 
 
 def test_an_open_stream_waits_for_nobody():
-    assert verdict(a_call("open", kind="stream"), 35.0) is None
+    assert verdict(a_call("open", kind="stream")) is None
 
 
 def test_unanswered_asks_are_named():
     call = a_call("waiting", a_round(asks=[ask(), ask("seat"), ask("x", action="accept")], end=1.0))
-    assert words(call, 9.0) == ("waiting for the client: has not answered confirm, seat for 8.00s")
+    why = "has not answered confirm, seat"
+    assert verdict(call) == Verdict(party="client", why=why, waits=True)
 
 
 def test_a_state_only_round_waits_for_the_retry():
     call = a_call("waiting", a_round(end=1.0))
-    assert "did not repeat the call" in words(call)
+    why = "did not repeat the call with its requestState"
+    assert verdict(call) == Verdict(party="client", why=why, waits=True)
 
 
 def test_an_error_a_rule_explains_is_the_fault_of_whom_the_rule_blames():
