@@ -6,13 +6,12 @@ from typing import Any, Final
 
 from mcp_tap.core.contents import accepts_form, faults_of
 from mcp_tap.core.facts.ask import Answer, Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.forms import json_type
 from mcp_tap.core.spec import MAY_ASK
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_json
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 from mcp_tap.rules.shown import succeeds
 
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
@@ -89,7 +88,7 @@ def accept_form_without_content(answer: Answer) -> Hits:
     blames="client",
     spec=f"{PAGE}#response-actions",
     on="answer url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def accept_url_with_content(answer: Answer) -> Hits:
     """An accepted url elicitation carries content.
@@ -157,7 +156,7 @@ def content_not_object(answer: Answer) -> Hits:
     blames="server",
     spec=f"{PAGE}#form-mode-security",
     on="result",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
     consequence=True,
     steady=True,
 )
@@ -200,7 +199,7 @@ def _is_broken(answer: Answer) -> bool:
     blames="server",
     spec=f"{PAGE}#response-actions",
     on=("ask form", "ask url"),
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def asked_again_after_decline(ask: Ask) -> Hits:
     """The server repeats exactly the question the user has just declined.

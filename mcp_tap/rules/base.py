@@ -44,6 +44,8 @@ Parties: TypeAlias = Literal["client", "server", "sender", "tap"]
 
 LEGACY: Final[tuple[Band, ...]] = ("2025-11-25", "2025-06-18")
 ALL: Final[tuple[Band, ...]] = (MODERN, *LEGACY)
+RECENT: Final[tuple[Band, ...]] = (MODERN, "2025-11-25")
+"""Since 2025-11-25, which brought url mode, choices of several, and tools in sampling."""
 
 
 class Hit(Struct, frozen=True):

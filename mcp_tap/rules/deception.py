@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Answer, Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.forms import form_of, is_form
 from mcp_tap.core.text import brief, took
-from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 from mcp_tap.rules.elicit_options import titles_in
 from mcp_tap.rules.entries import entry_of, spend
 
@@ -35,7 +34,7 @@ _PLAIN: Final = re.compile("[ -~\t\n]*")
     blames="client",
     spec="specification/2026-07-28/client/elicitation#user-interaction-model",
     on=("answer url", "answer form"),
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def instant_accept(answer: Answer) -> Hits:
     """An elicitation is accepted faster than any person could read it.
@@ -64,7 +63,7 @@ def instant_accept(answer: Answer) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on=("ask form", "ask url"),
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def deceptive_characters(ask: Ask) -> Hits:
     """Texts or url of an elicitation contain control or bidirectional override characters.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import NONE, Message, is_masked
 from mcp_tap.core.forms import is_form, json_type
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE, URL_REQUIRED
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 
 _MODES = ("form", "url")
 _IN_META = "/params/_meta" + pointer(CLIENT_CAPABILITIES)
@@ -51,7 +50,7 @@ def message_missing(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#elicitation-requests",
     on=_ELICITING,
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def mode_unknown(ask: Ask) -> Hits:
     """The mode of an elicitation is something other than form or url.
@@ -99,7 +98,7 @@ def form_without_schema(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#url-mode-elicitation-requests",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_mode_without_url(ask: Ask) -> Hits:
     """A url-mode elicitation has no url string.
@@ -120,7 +119,7 @@ def url_mode_without_url(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#url-mode-elicitation-requests",
     on="ask form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_without_mode(ask: Ask) -> Hits:
     """An elicitation carries a url but no mode, so clients will treat it as a broken form.
@@ -141,7 +140,7 @@ def url_without_mode(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#url-mode-elicitation-requests",
     on=_ELICITING,
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def mode_fields_mixed(ask: Ask) -> Hits:
     """An elicitation mixes form and url fields.
@@ -278,7 +277,7 @@ def form_mode_undeclared(ask: Ask) -> Hits:
     blames="client",
     spec="specification/2026-07-28/client/elicitation#capabilities",
     on="request",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
     steady=True,
 )
 def capability_without_known_mode(m: Message) -> Hits:

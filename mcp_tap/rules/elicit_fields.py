@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.forms import (
     BOUNDS,
@@ -20,7 +19,7 @@ from mcp_tap.core.forms import (
     json_type,
 )
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, rule
 
 _IGNORED: Final = (
     "const",
@@ -182,7 +181,7 @@ def _bound_faults(field: Field) -> Iterator[tuple[str, str]]:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#requested-schema",
     on="ask form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def default_violates_field(ask: Ask) -> Iterator[Hit]:
     """A field's default does not satisfy the field's own definition.

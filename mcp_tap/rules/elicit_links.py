@@ -8,11 +8,10 @@ from itertools import islice
 from typing import Final
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.forms import MOST_FIELDS, form_of, is_form
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 from mcp_tap.rules.elicit_options import titles_in
 from mcp_tap.rules.entries import spend
 from mcp_tap.rules.urls import fault, read_url
@@ -56,7 +55,7 @@ _LONGEST_TARGET: Final = 2000
     blames="server",
     spec="specification/2026-07-28/client/elicitation#url-mode-elicitation-requests",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_invalid(ask: Ask) -> Hits:
     """The url of a url-mode elicitation is not a valid absolute URL.
@@ -81,7 +80,7 @@ def url_invalid(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_not_https(ask: Ask) -> Hits:
     """The url of a url-mode elicitation does not use https.
@@ -108,7 +107,7 @@ def url_not_https(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def link_in_form_text(ask: Ask) -> Hits:
     """A form-mode elicitation contains a clickable link in its texts.

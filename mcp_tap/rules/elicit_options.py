@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.forms import KINDS, Field, form_of, is_composition, json_type
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, rule
 
 MOST_TITLES: Final = 1000
 """Options of one list whose titles are looked at."""
@@ -72,7 +71,7 @@ def _enum_fault(field: Field, place: dict[str, Any]) -> str | None:
     blames="server",
     spec="specification/2026-07-28/schema#titledsingleselectenumschema",
     on="ask form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def titled_option_malformed(ask: Ask) -> Iterator[Hit]:
     """An option of a titled choice lacks a string const or a string title.
@@ -121,7 +120,7 @@ def _option_fault(listed: list[Any]) -> tuple[int | None, str] | None:
     blames="server",
     spec="specification/2026-07-28/schema#titledsingleselectenumschema",
     on="ask form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def choice_combinator_wrong(ask: Ask) -> Iterator[Hit]:
     """A titled choice uses anyOf where oneOf is defined, or the reverse, or two styles at once.

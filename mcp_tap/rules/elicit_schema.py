@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.forms import (
     KINDS,
     MOST_FIELDS,
@@ -21,7 +20,7 @@ from mcp_tap.core.forms import (
     json_type,
 )
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 
 _ADVANCED: Final = (
     "allOf",
@@ -263,7 +262,7 @@ def field_nested_object(ask: Ask) -> Iterator[Hit]:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#requested-schema",
     on="ask form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def field_array_not_choice_list(ask: Ask) -> Iterator[Hit]:
     """An array field is not a multi-select over fixed string options.

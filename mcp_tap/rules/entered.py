@@ -6,10 +6,9 @@ from typing import Final
 
 from mcp_tap.core.contents import Flaw, faults_of
 from mcp_tap.core.facts.ask import Answer
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.finding import Severity
 from mcp_tap.core.forms import form_of
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 
 PAGE: Final = "specification/2026-07-28/client/elicitation"
 RESULT: Final = "specification/2026-07-28/schema#elicitresult"
@@ -152,7 +151,7 @@ def content_option_unknown(answer: Answer) -> Hits:
     blames="client",
     spec=f"{PAGE}#requested-schema",
     on="answer form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def content_selection_count(answer: Answer) -> Hits:
     """A choice of several has fewer than minItems or more than maxItems entries.
@@ -227,7 +226,7 @@ def content_null_value(answer: Answer) -> Hits:
     blames="client",
     spec=f"{PAGE}#requested-schema",
     on="answer form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def default_not_submitted(answer: Answer) -> Hits:
     """An accepted form omits a field for which the server offered a default.

@@ -15,7 +15,7 @@ from mcp_tap.core.redact_names import folded, folded_all
 from mcp_tap.core.redact_text import MARK
 from mcp_tap.core.spec import TASKS_GET
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 from mcp_tap.rules.entries import entry_of
 from mcp_tap.rules.keys import is_secret
 from mcp_tap.rules.payment_forms import is_marked_payment
@@ -57,7 +57,7 @@ _MOST_IN_TEXT: Final = 100
     blames="server",
     spec="specification/2026-07-28/client/elicitation#understanding-the-distinction",
     on=("result tools/call", "result prompts/get", "result resources/read", "result tasks/get"),
-    versions=("2026-07-28", "2025-11-25"),
+    versions=RECENT,
 )
 def credential_returned_after_url_mode(m: Message) -> Hits:
     """After a url-mode interaction the server hands a credential to the client in its result.

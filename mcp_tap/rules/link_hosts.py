@@ -9,9 +9,9 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_net
 from typing import Final, TypeAlias
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN, Flow
+from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 from mcp_tap.rules.elicit_links import dangerous_scheme
 from mcp_tap.rules.link_secrets import url_of
 from mcp_tap.rules.urls import SPECIAL, Url, read_url, readable, written_host
@@ -59,7 +59,7 @@ _DOTS: Final = re.compile(r"[.\u3002\uff0e\uff61]")
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_punycode_host(ask: Ask) -> Hits:
     """The host of the elicitation url is internationalised: punycode, or raw non-ASCII.
@@ -81,7 +81,7 @@ def url_punycode_host(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_mixed_script_host(ask: Ask) -> Hits:
     """A host label mixes look-alike scripts, such as Latin with Cyrillic.
@@ -105,7 +105,7 @@ def url_mixed_script_host(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_private_host(ask: Ask) -> Hits:
     """The elicitation url points to a private, link-local or otherwise internal host.
@@ -135,7 +135,7 @@ def url_private_host(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_dangerous_scheme(ask: Ask) -> Hits:
     """The elicitation url uses a scheme that executes code or opens local content.

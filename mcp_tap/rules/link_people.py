@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN, Flow
+from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.links import Link
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 from mcp_tap.rules.link_secrets import url_of
 from mcp_tap.rules.urls import Url, read_url
 
@@ -47,7 +47,7 @@ _SHARED: Final = frozenset(
     blames="server",
     spec="specification/2026-07-28/client/elicitation#phishing",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_third_party_authorize(ask: Ask) -> Hits:
     """The url leads straight to a third-party OAuth authorization endpoint.
@@ -84,7 +84,7 @@ def url_third_party_authorize(ask: Ask) -> Hits:
     blames="client",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="http",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
     transports=("http",),
 )
 def url_fetched_by_client(f: Flow) -> Hits:

@@ -12,11 +12,10 @@ from typing import Final
 from urllib.parse import unquote
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.redact_names import folded, folded_all
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 from mcp_tap.rules.entries import spend
 from mcp_tap.rules.shapes import is_placeholder, secret_in
 from mcp_tap.rules.shapes_persons import email_in, phone_in
@@ -84,7 +83,7 @@ def url_of(ask: Ask) -> Url | None:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_userinfo(ask: Ask) -> Hits:
     """The elicitation url embeds user information before the host.
@@ -111,7 +110,7 @@ def url_userinfo(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_secret_parameter(ask: Ask) -> Hits:
     """The elicitation url carries a credential in a query or fragment parameter.
@@ -144,7 +143,7 @@ def url_secret_parameter(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_embedded_token(ask: Ask) -> Hits:
     """A path segment, parameter or fragment of the elicitation url is a recognisable credential.
@@ -172,7 +171,7 @@ def url_embedded_token(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_presigned(ask: Ask) -> Hits:
     """The elicitation url is pre-signed: it opens a protected resource without logging in.
@@ -204,7 +203,7 @@ def url_presigned(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#safe-url-handling",
     on="ask url",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def url_personal_data(ask: Ask) -> Hits:
     """The elicitation url contains personal data of the user.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import (
@@ -17,7 +16,7 @@ from mcp_tap.core.spec import (
     META_VERSION,
 )
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +75,7 @@ _NOT_OURS: Final = frozenset(
         "server_request",
         "server_notification",
     ),
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
     steady=("request", "server_notification"),
     flat=("result",),
 )

@@ -11,7 +11,7 @@ from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import NONE, is_masked
 from mcp_tap.core.forms import is_number, json_type
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import Hit, Hits, rule
+from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 from mcp_tap.rules.shown import has_shape
 
 PAGE: Final = "specification/2026-07-28/client/sampling"
@@ -95,7 +95,7 @@ def include_context_undeclared(ask: Ask) -> Hits:
     blames="server",
     spec=f"{PAGE}#messages",
     on="ask sampling",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def sampling_request_malformed(ask: Ask) -> Hits:
     """A sampling request lacks messages or maxTokens, or has values outside their domain.
@@ -172,7 +172,7 @@ def _is_priority(value: Any) -> bool:
     blames="server",
     spec=f"{PAGE}#tool-result-messages",
     on="ask sampling",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def tool_result_sequence_invalid(ask: Ask) -> Hits:
     """The history of a sampling request breaks the order of tool uses and their results.
@@ -238,7 +238,7 @@ def _unanswered(ask: Ask, index: int, missing: set[str]) -> Hit:
     blames="client",
     spec=f"{PAGE}#result-fields",
     on="answer sampling",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def sampling_result_malformed(answer: Answer) -> Hits:
     """A sampling answer lacks role, content or model, or uses tools it was not allowed to.

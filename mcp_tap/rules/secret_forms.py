@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.forms import Field, form_of, is_form
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 from mcp_tap.rules.entries import Entry, entry_of, read, spend, text_of, word_of
 from mcp_tap.rules.keys import is_pin, is_secret
 from mcp_tap.rules.shapes import secret_in
@@ -118,7 +117,7 @@ def form_secret_message(ask: Ask) -> Hits:
     blames="server",
     spec="specification/2026-07-28/client/elicitation#url-mode-elicitation-for-oauth-flows",
     on="ask form",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def form_secret_default(ask: Ask) -> Hits:
     """A form field is pre-filled with something that looks like a credential.

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcp_tap.core import schemas
-from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.records import pointer
 from mcp_tap.core.text import brief
-from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 
 MOST_TOOLS: Final = 2048
 """Tools looked at in one result."""
@@ -67,7 +66,7 @@ def input_schema_not_object(m: Message) -> Iterator[Hit]:
     blames="server",
     spec="specification/2026-07-28/server/tools#tool-names",
     on="result tools/list",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def tool_name_format(m: Message) -> Iterator[Hit]:
     """A tool's name is empty, longer than 128 characters, or not made of A-Z a-z 0-9 _ - and dots.
@@ -130,7 +129,7 @@ def duplicate_tool_name(m: Message) -> Iterator[Hit]:
     blames="server",
     spec="specification/2026-07-28/server/tools#output-schema",
     on="result tools/call",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def structured_content_violates_output_schema(m: Message) -> Hits:
     """A tool with an output schema gives no `structuredContent`, or one that does not fit it.
@@ -179,7 +178,7 @@ def _structured(result: dict[str, Any], schema: bytes, name: str) -> Hits:
     blames="server",
     spec="specification/2026-07-28/basic#schema-validation",
     on="result tools/list",
-    versions=(MODERN, "2025-11-25"),
+    versions=RECENT,
 )
 def tool_schema_unusable(m: Message) -> Iterator[Hit]:
     """A tool's `inputSchema` or `outputSchema` is no valid JSON Schema, or needs another document.
