@@ -208,7 +208,8 @@ class Showing:
         depth = (2 if several or _is_faulty(found) else 0) if detail is None else detail
         records = self._records(found, detail, shelf)
         cells = shutil.get_terminal_size((WIDTH, 0)).columns
-        return call_rows(found, look, depth, now=now, records=records, cells=cells)
+        over = self.reader.clean
+        return call_rows(found, look, depth, now=now, over=over, records=records, cells=cells)
 
     @staticmethod
     def _records(found: Found, detail: int | None, shelf: Shelf | None) -> Iterable[AnyRecord]:

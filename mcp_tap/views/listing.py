@@ -52,6 +52,7 @@ def call_rows(
     depth: int,
     *,
     now: float | None,
+    over: bool = False,
     records: Iterable[AnyRecord] = (),
     cells: int = WIDTH,
 ) -> Iterator[Row]:
@@ -62,11 +63,12 @@ def call_rows(
         look: glyphs and clock.
         depth: how much of it.
         now: for the time a running call has taken.
+        over: the run has ended, and what is open in it stays so.
         records: its records, for the depths that show them.
         cells: width to which arguments and results are cut.
     """
     yield [*call_row(call, look, now=now, extra=None), *counted(call.findings), *aside(call, now)]
-    yield from fault_rows(call)
+    yield from fault_rows(call, over=over)
     yield from finding_rows(_told(call.findings, depth), INDENT)
     if depth >= ROUNDS:
         for round_ in call.rounds:
@@ -77,7 +79,7 @@ def call_rows(
                 words = fault_words(round_.fault, round_.status)
                 yield [(f"{INDENT}    x ", "bad"), (words, "")]
             if depth >= ASKS:
-                yield from ask_rows(call, round_)
+                yield from ask_rows(call, round_, over=over)
                 if row := result_row(round_, cells):
                     yield row
     if depth >= BODIES:

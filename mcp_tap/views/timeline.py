@@ -184,8 +184,8 @@ def _state(round_: Round, look: Look) -> Row:
     return words
 
 
-def ask_rows(call: Call, round_: Round) -> Iterator[Row]:
-    """Describe the asks of a round and the answers to them, a row each."""
+def ask_rows(call: Call, round_: Round, *, over: bool = False) -> Iterator[Row]:
+    """Describe the asks of a round and the answers to them, a row each; `over`: none will come."""
     for ask in round_.asks:
         yield ask_row(ask)
         if ask.action is not None:
@@ -193,7 +193,7 @@ def ask_rows(call: Call, round_: Round) -> Iterator[Row]:
         elif round_.claimants and call.outcome == "unlinked":
             words = f"answered by {numbers(round_.claimants)}"
             yield [(f"{INDENT}    _ {ask_key(ask)}  ", "wait"), (words, "wait")]
-        elif call.end is None:
+        elif call.end is None and not over:
             yield [(f"{INDENT}    _ {ask_key(ask)}  ", "wait"), ("not answered yet", "wait")]
         else:
             yield [(f"{INDENT}    _ {ask_key(ask)}  ", "dim"), ("never answered", "dim")]
@@ -218,15 +218,20 @@ def blame_row(call: Call, indent: str = INDENT) -> Row | None:
     return [(f"{indent}! ", "wait" if found.party == "unknown" else "bad"), (found.words, "")]
 
 
-def fault_rows(call: Call) -> Iterator[Row]:
-    """Say what went wrong in a call, what cancelled it, and whom it waits for."""
+def fault_rows(call: Call, *, over: bool = False) -> Iterator[Row]:
+    """Say what went wrong in a call, what cancelled it, and whom it waits for, or did to the end.
+
+    Args:
+        call: as it stands.
+        over: its run has ended.
+    """
     last = call.rounds[-1] if call.rounds else None
     sign, style = ("/ ", "dim") if call.outcome == "cancelled" else ("x ", "bad")
     if call.why:
         yield [(f"{INDENT}{sign}", style), (safe(call.why), "")]
     if last and last.fault:
         yield [(f"{INDENT}{sign}", style), (fault_words(last.fault, last.status), "")]
-    if call.kind != "stream" and (waits := awaited(call)):
+    if call.kind != "stream" and (waits := awaited(call, over=over)):
         yield [(f"{INDENT}_ ", "wait"), (waits, "")]
     if row := blame_row(call):
         yield row

@@ -240,15 +240,23 @@ def numbers(calls: Sequence[int], most: int = 6) -> str:
     return " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
-def awaited(call: Call) -> str:
-    """Say who has to act next, for a call that has not ended."""
+def awaited(call: Call, *, over: bool = False) -> str:
+    """Say who has to act next, for a call that has not ended; where the run is `over`, who did not.
+
+    Nothing for one that has ended.
+    """
     if call.outcome == "waiting":
         last = call.rounds[-1] if call.rounds else None
-        keys = [ask_key(a) for a in last.asks if a.action is None] if last else []
-        words = "waiting for the client" + (f" to answer {', '.join(keys)}" if keys else "")
+        keys = ", ".join(ask_key(a) for a in last.asks if a.action is None) if last else ""
+        if over:
+            words = f"the client never answered {keys}" if keys else "the client never repeated it"
+        else:
+            words = "waiting for the client" + (f" to answer {keys}" if keys else "")
         if last and last.claimants:
             words += f", unless {numbers(last.claimants)} did"
         return words
     if call.outcome == "open":
-        return "a stream, still open" if call.kind == "stream" else "waiting for the server"
+        if call.kind == "stream":
+            return "a stream, still open"
+        return "no result came before the run ended" if over else "waiting for the server"
     return ""

@@ -49,12 +49,19 @@ def test_calls_are_printed_with_rounds_where_there_are_several(capture, capsys):
         "               x -32602: Unknown tool: exprt",
         "               ! cannot tell: the server answered -32602, and no rule says w",
         "12:04:01     4 tools/call       book             _       waiting client     ",
-        "               _ waiting for the client to answer seat",
+        "               _ the client never answered seat",
         "               r1  id 6  HTTP 200  input_required  1 ask ",
         '                   ? seat (form)  "Which seat?"  fields ok',
-        "                   _ seat  not answered yet",
+        "                   _ seat  never answered",
     ]
     assert err == "4 calls, 31 records, run.jsonl\n"
+
+
+def test_what_a_run_without_a_footer_left_open_may_still_come(tmp_path, capsys):
+    path = story().write(tmp_path / "run.jsonl", clean=False)
+    told = [line.strip() for line in show(capsys, str(path), "state:waiting")[0]]
+    assert "_ waiting for the client to answer seat" in told
+    assert "_ seat  not answered yet" in told
 
 
 @pytest.mark.parametrize(

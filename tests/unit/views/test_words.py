@@ -179,6 +179,16 @@ def test_it_is_said_who_has_to_act():
     assert awaited(b.deploy()) == ""
 
 
+def test_of_a_run_that_is_over_it_is_said_who_did_not():
+    call = b.booking()
+    assert awaited(call, over=True) == "the client never answered seat"
+    call.rounds[-1].asks = []
+    assert awaited(call, over=True) == "the client never repeated it"
+    open_ = b.call(1, end=None, outcome="open")
+    assert awaited(open_, over=True) == "no result came before the run ended"
+    assert awaited(b.deploy(), over=True) == ""
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [
