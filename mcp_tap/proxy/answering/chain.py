@@ -197,7 +197,7 @@ class Chain:
     def event(self, repeat: Repeat, block: bytes) -> None:
         """Pass an event on, unless it asks."""
         data = data_of(block, MOST)
-        newest = repeat is self._repeat and not self.over
+        newest = repeat is self._repeat and not (self.over or self._pending())
         asked = self.exchange.reads(data) if data and newest else None
         if asked is not None:
             round_ = self.round(asked)

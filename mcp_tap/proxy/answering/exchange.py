@@ -124,7 +124,8 @@ class AnsweringExchange(Incoming):
                 self._release()
         elif self._gate is not None:
             for block in self._gate.feed(self._plain(data)):
-                self._block(block)
+                if not self.done:  # an ask may have ended it
+                    self._block(block)
             self._flows = self._glances and self._gate.empty
         else:
             self._pass(data)
@@ -166,6 +167,8 @@ class AnsweringExchange(Incoming):
 
     def upstream_end(self) -> bool:
         """End as the upstream did, unless its answer asks."""
+        if self.done:  # with an ask in what came at once
+            return False
         if self._held_head is not None:
             asked = self._held_ask()
             if asked is not None:

@@ -6,8 +6,20 @@ import json
 
 from mcp_tap.errors import ScriptError, UsageError
 from mcp_tap.proxy.answering.chain import steps
-from tests.asking import SCRIPT, Server, answering, asks, call, day, done, form, request, result
-from tests.rig import ok, tapped
+from tests.asking import (
+    SCRIPT,
+    Server,
+    answering,
+    asks,
+    asks_seat,
+    call,
+    day,
+    done,
+    form,
+    request,
+    result,
+)
+from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped
 
 ROUNDS = """
 version = 1
@@ -70,3 +82,16 @@ async def test_a_fault_of_the_scripts_reader_lets_nobody_wait(tmp_path):
 def test_pointers_are_taken_apart():
     assert steps("/content/a~1b~0c") == ["content", "a/b~c"]
     assert issubclass(ScriptError, Exception)
+
+
+async def test_a_stream_that_asks_twice_makes_one_repeat(tmp_path):
+    def twice(number):
+        return SSE_HEAD + chunk(event(asks(number)) + asks_seat(number)) + LAST_CHUNK
+
+    server = Server(day, twice, done)
+    async with tapped(server, tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert b'"resultType": "complete"' in response.body
+        await rig.stop()
+        assert len(server.got) == 3
+        assert "inputResponses" not in server.got[2].json["params"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
 from mcp_tap.core.records import HttpResponse, Message
-from tests.asking import Server, answering, call, day, done, result
-from tests.rig import LAST_CHUNK, chunk, ok, tapped, until
+from tests.asking import Server, answering, asks_day, call, day, done, progress, result
+from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, ok, tapped, until
 
 
 async def test_a_chunked_response_passes_whole(tmp_path):
@@ -95,3 +97,35 @@ async def test_a_request_whose_id_is_null_is_not_answered_for(tmp_path):
         assert response.json["result"]["resultType"] == "input_required"
         await rig.stop()
         assert [m.leg for m in rig.of(1, Message) if m.sender == "server"] == [None]
+
+
+SIZED_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n"
+
+
+def sized(number):
+    body = asks_day(number) + progress(1)
+    return SIZED_HEAD % len(body) + body
+
+
+def in_one_piece(number):
+    return SSE_HEAD + chunk(asks_day(number) + progress(1)) + chunk(progress(2)) + LAST_CHUNK
+
+
+@pytest.mark.parametrize("asks", [sized, in_one_piece])
+async def test_what_comes_behind_an_ask_that_failed_does_not_reach_the_client(tmp_path, asks):
+    helper = answering("version = 1", unmatched="fail")
+    async with tapped(Server(asks, asks, done), tmp_path, answering=helper) as rig:
+        wire = await rig.client()
+        for number in (7, 8):  # the second comes with a head that was seen before
+            await wire.send(call(number=number))
+            response = await wire.message()
+            assert b"no-answer" in response.body
+            assert b"notifications/progress" not in response.body
+        await wire.send(call(number=9))
+        assert (await wire.message()).json == json.loads(result(9))
+        await rig.stop()
+        assert [(c.exchange, c.how) for c in rig.closed()] == [
+            (1, "refused"),
+            (2, "refused"),
+            (3, "complete"),
+        ]
