@@ -35,7 +35,7 @@ _VERSIONS: Final = "specification/2026-07-28/basic/versioning#protocol-version-n
     severity="error",
     level="must",
     blames="server",
-    spec="specification/2026-07-28/server/discover#discovery",
+    spec="specification/2026-07-28/server/discover",
     on=("error server/discover", "result"),
 )
 def discover_not_implemented(m: Message) -> Hits:
