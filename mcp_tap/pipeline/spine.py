@@ -20,8 +20,8 @@ Change: TypeAlias = Call | Exchange | Finding
 """What a record changed, and what is wrong with it.  An exchange is reported only where it belongs
 to no call; a finding after the call or exchange it is about, which holds it by then."""
 
-_JUDGED: Final = frozenset((Message, Body))
-"""Kinds with a payload rules look at; asked by type, since `isinstance` is slow on structs."""
+_CARRIERS: Final = frozenset((Message, Body))
+"""Kinds with a payload that may be JSON; asked by type, since `isinstance` is slow on structs."""
 
 
 class Pipeline:
@@ -55,13 +55,12 @@ class Pipeline:
             record: the next record of the run, in the order of `seq`.
             value: its payload, where the caller has parsed that already.
         """
-        judge = self._judge
-        if judge is None:
-            return self._correlator.feed(record, value)
-        if value is UNPARSED and type(record) in _JUDGED:
+        if value is UNPARSED and type(record) in _CARRIERS:
             value = value_of(record)  # type: ignore[arg-type]
         changes = self._correlator.feed(record, value)
-        found = judge.take(record, value, self._correlator.touched)
+        if self._judge is None:
+            return changes
+        found = self._judge.take(record, value, self._correlator.touched)
         return (*changes, *found) if found else changes
 
     def advance(self, now: float) -> Sequence[Change]:

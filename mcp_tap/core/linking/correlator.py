@@ -37,7 +37,7 @@ from mcp_tap.core.records import (
     Message,
     Noise,
 )
-from mcp_tap.core.wire import UNPARSED, value_of
+from mcp_tap.core.wire import UNPARSED
 
 MOST_LIVE = 65_536
 """Exchanges that may be open at once."""
@@ -110,7 +110,7 @@ class Correlator:
 
         Args:
             record: the next record of the run.
-            value: its payload, where the caller has parsed that already.
+            value: its payload; `UNPARSED` where that has no value, or there is none.
         """
         self.touched = None
         handler = self._handlers.get(type(record))
@@ -171,8 +171,6 @@ class Correlator:
         return self._end.of(live)
 
     def _message(self, record: Message, value: Any) -> Sequence[Change]:
-        if value is UNPARSED:
-            value = value_of(record)
         if record.exchange is None:
             changes = self._stdio.take(record, value)
             self.touched = self._stdio.touched
@@ -202,7 +200,7 @@ class Correlator:
         if record.sender != "client":
             if live.round is not None:
                 live.round.size += size
-            live.said = _words(record, value_of(record) if value is UNPARSED else value)
+            live.said = _words(record, value)
             if record.sender == "tap":
                 live.exchange.from_tap = True
         return _NOTHING

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.records import Gap, Header
+from mcp_tap.core.records import Gap, Header, Message
+from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.pipeline import Change, Pipeline
 from tests.talk import Talk, call
 from tests.wire_samples import load
@@ -25,6 +26,19 @@ def test_the_same_objects_are_reported_until_they_end():
     first = talk.last[0]
     talk.result(n)
     assert talk.the_call() is first
+
+
+def test_feeding_parsed_values_or_none_gives_the_same():
+    def run(parse):
+        one = Pipeline(judging=False)
+        seen = {}
+        for record in load("two_rounds"):
+            value = value_of(record) if parse and isinstance(record, Message) else UNPARSED
+            for change in one.feed(record, value):
+                seen[type(change).__name__, change.number] = change
+        return seen
+
+    assert run(parse=True) == run(parse=False)
 
 
 def test_time_passing_alone_lets_go_of_what_is_too_old():

@@ -3,12 +3,9 @@ from __future__ import annotations
 import gc
 
 from mcp_tap.core.linking import correlator
-from mcp_tap.core.linking.correlator import Correlator
 from mcp_tap.core.model import Call
-from mcp_tap.core.records import Decision, Footer, Gap, HttpRequest, Message, Noise, Sse
-from mcp_tap.core.wire import UNPARSED, value_of
+from mcp_tap.core.records import Decision, Footer, Gap, HttpRequest, Noise, Sse
 from tests.talk import Talk, accept, call, in_session, old_call
-from tests.wire_samples import load
 
 
 def test_a_post_is_reported_with_its_message_and_everything_else_at_once():
@@ -120,16 +117,3 @@ def test_an_ended_call_is_let_go_without_the_collectors_help():
         assert alive() == before
     finally:
         gc.enable()
-
-
-def test_feeding_parsed_values_or_none_gives_the_same():
-    def run(parse):
-        one = Correlator()
-        seen = {}
-        for record in load("two_rounds"):
-            value = value_of(record) if parse and isinstance(record, Message) else UNPARSED
-            for change in one.feed(record, value):
-                seen[type(change).__name__, change.number] = change
-        return seen
-
-    assert run(parse=True) == run(parse=False)
