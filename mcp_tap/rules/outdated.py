@@ -9,6 +9,7 @@ from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import MODERN, band_of
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.session import DEPRECATED
+from mcp_tap.core.records import pointer
 from mcp_tap.rules.base import Hit, Hits, rule
 
 _REMOVED: Final = (
@@ -144,17 +145,17 @@ def _requested(m: Message) -> Hits:
     meta = m.meta
     capabilities = meta.get(spec.CLIENT_CAPABILITIES)
     found: list[Hit] | None = None
-    at = "/params/_meta/io.modelcontextprotocol~1"
     known = m.flow.seen.session.declared
     if type(capabilities) is dict:
         for feature in DEPRECATED:
             if feature in capabilities and feature not in known:
                 words = f"client declares {feature}, a deprecated feature"
-                where = f"{at}clientCapabilities/{feature}"
+                where = "/params/_meta" + pointer(spec.CLIENT_CAPABILITIES, feature)
                 found = [*(found or ()), _once(feature, words, where)]
     if spec.META_LOG_LEVEL in meta and "logging" not in known:
         words = "client asks for log messages, a deprecated feature"
-        found = [*(found or ()), _once("logging", words, f"{at}logLevel")]
+        where = "/params/_meta" + pointer(spec.META_LOG_LEVEL)
+        found = [*(found or ()), _once("logging", words, where)]
     return found
 
 
