@@ -78,6 +78,12 @@ def entry_of(field: Field) -> Entry | None:
     return Entry(field.name, schema, kind in _NUMBERS, text_of(title), text_of(description))
 
 
+def entry_named(ask: Ask, name: str) -> Entry | None:
+    """Read the field of an ask that has a name; None where there is none to enter in freely."""
+    schema = ask.fields.get(name)
+    return entry_of(Field(name, schema)) if type(schema) is dict else None
+
+
 def text_of(value: Any) -> str:
     """Take a text to be read; empty for what is none, or was masked."""
     return value if type(value) is str and not is_masked(value) else ""

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_tap.core.facts.ask import Ask
-from mcp_tap.core.forms import Field
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
-from mcp_tap.rules.entries import Entry, Reading, entry_of, read, word_of
+from mcp_tap.rules.entries import Entry, Reading, entry_named, read, word_of
 from mcp_tap.rules.keys import is_code, is_payment, is_pin, tokens
 from mcp_tap.rules.words import Word, asks, speaks_of_delivery
 
@@ -84,9 +83,8 @@ def form_one_time_code(ask: Ask) -> Hits:
 
 def asks_for_card(ask: Ask, name: str) -> bool:
     """Tell whether a form asked for payment data in a field."""
-    schema = ask.fields.get(name)
-    entry = entry_of(Field(name, schema)) if type(schema) is dict else None
-    return entry is not None and _payment(entry) is not None
+    entry = entry_named(ask, name)
+    return entry is not None and is_marked_payment(entry)
 
 
 def is_marked_payment(entry: Entry) -> bool:

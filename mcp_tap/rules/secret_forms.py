@@ -7,7 +7,7 @@ from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.forms import Field, form_of, is_form
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
-from mcp_tap.rules.entries import Entry, entry_of, read, spend, text_of, word_of
+from mcp_tap.rules.entries import Entry, entry_named, read, spend, text_of, word_of
 from mcp_tap.rules.keys import is_pin, is_secret
 from mcp_tap.rules.shapes import secret_in
 from mcp_tap.rules.words import asks
@@ -143,11 +143,9 @@ def form_secret_default(ask: Ask) -> Hits:
 
 def asks_for_secret(ask: Ask, name: str) -> bool:
     """Tell whether a form asked for a secret in a field, by its key, its texts or its message."""
-    schema = ask.fields.get(name)
-    if type(schema) is dict:
-        entry = entry_of(Field(name, schema))
-        if entry is not None and (_is_named_secret(entry) or word_of(entry, "secrets")):
-            return True
+    entry = entry_named(ask, name)
+    if entry is not None and is_marked_secret(entry):
+        return True
     message = text_of(ask.params.get("message"))
     return bool(message) and asks("secrets", "message", message) is not None
 
