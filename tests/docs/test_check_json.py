@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from cogapp import Cog
 
+from mcp_tap.cli.check import ASSERT, command
 from mcp_tap.cli.main import run
-from mcp_tap.rules.assertions import OPTIONS
 from mcp_tap.views.check_doc import CheckDoc
 from mcp_tap.views.reports import as_json
 
@@ -67,7 +67,9 @@ def test_every_field_is_described(struct):
 
 def test_the_page_names_every_assertion():
     text = PAGE.read_text(encoding="utf-8")
-    assert all(f"--{option}" in text for option in OPTIONS)
+    options = [p.key for p in command.params if getattr(p, "panel", "") == ASSERT]
+    assert len(options) == 5
+    assert all(f"--{option}" in text for option in options)
 
 
 def test_the_page_is_what_the_structs_say(monkeypatch):
