@@ -68,8 +68,6 @@ class ConsoleState:
         """The newest findings, oldest first."""
         self.found: Counter[Severity] = Counter()
         """All findings, by severity."""
-        self.forgotten = 0
-        """Calls that were dropped to stay within bounds."""
 
     def begin(self, header: Header, look: Look) -> None:
         """Take a run; what was shown of another is forgotten."""
@@ -81,7 +79,7 @@ class ConsoleState:
         self.findings.clear()
         self.found.clear()
         self._rows = self._frozen = self.selected = None
-        self.forgotten, self.ended = 0, False
+        self.ended = False
 
     def take(self, changes: Iterable[Subject], findings: Iterable[Finding] = ()) -> None:
         """Take what has changed, and what was found."""
@@ -108,7 +106,6 @@ class ConsoleState:
         number = next(ended, None) or next(iter(self._calls))
         del self._calls[number]
         self._passed.pop(number, None)
-        self.forgotten += 1
 
     @property
     def paused(self) -> bool:

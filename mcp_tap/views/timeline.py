@@ -31,7 +31,6 @@ from mcp_tap.views.words import (
 )
 
 HEADING: Final = "TIME      CALL METHOD           NAME             ROUNDS  STATE          TOOK"
-NAME_AT: Final = 32
 INDENT: Final = " " * 15
 
 
