@@ -8,19 +8,18 @@ from itertools import groupby
 from mcp_tap.rules.base import Rule
 from mcp_tap.rules.catalogue import RULES
 from mcp_tap.rules.selectors import FAMILIES
-from mcp_tap.views.reports.base import spec_url
+from mcp_tap.views.reports.base import revisions, spec_url
 
 BLAMES = {"sender": "the sender"}
 HEAD = (
     "| rule | name | severity | level | blames | revisions | finds |\n|---|---|---|---|---|---|---|"
 )
-UNTOLD = ("other", "ambiguous")
 
 
 def row(rule: Rule) -> str:
     """Describe a rule in a row; its id leads to the passage of the specification."""
     url = spec_url(rule.id)
-    bands = ", ".join(band for band in rule.versions if band not in UNTOLD)
+    bands = ", ".join(revisions(rule))
     name = f"[{rule.id}]({url})" if url else rule.id
     summary = rule.summary.replace("|", "\\|")
     blames = BLAMES.get(rule.blames, rule.blames)

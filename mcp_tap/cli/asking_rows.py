@@ -19,8 +19,7 @@ from mcp_tap.core.forms import Field
 from mcp_tap.core.text import brief, cut, pad, plural, safe, width
 from mcp_tap.core.wire import dumps
 from mcp_tap.rules.urls import read_url
-from mcp_tap.views.look import Glyphs, Row
-from mcp_tap.views.rule_page import wrapped
+from mcp_tap.views.look import Glyphs, Row, wrapped
 
 MOST_LINES: Final = 40
 """Lines of a text that are shown."""

@@ -139,7 +139,6 @@ class LiveVerdicts:
     @property
     def words(self) -> str:
         """Count what was found: `2 errors, 1 warning`; empty without any."""
-        from mcp_tap.core.text import plural
+        from mcp_tap.views.found import tally
 
-        named: tuple[Severity, ...] = ("error", "warning", "note")
-        return ", ".join(plural(self._counted[s], s) for s in named if self._counted[s])
+        return tally(self._counted)

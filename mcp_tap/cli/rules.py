@@ -86,7 +86,7 @@ def _list(rules: Sequence[Rule], cells: int | None) -> Iterator[Row]:
     from mcp_tap.core.text import width
     from mcp_tap.rules.selectors import FAMILIES
     from mcp_tap.views.found import LETTERS, STYLES
-    from mcp_tap.views.rule_page import wrapped
+    from mcp_tap.views.look import wrapped
 
     family = ""
     names = max(len(rule.name) for rule in rules)
@@ -107,7 +107,7 @@ def _list(rules: Sequence[Rule], cells: int | None) -> Iterator[Row]:
 
 
 def _document(rule: Rule) -> dict[str, Any]:
-    from mcp_tap.views.reports.base import page_of, spec_url
+    from mcp_tap.views.reports.base import page_of, revisions, spec_url
 
     return {
         "id": rule.id,
@@ -116,7 +116,7 @@ def _document(rule: Rule) -> dict[str, Any]:
         "severity": rule.severity,
         "level": rule.level,
         "blames": rule.blames,
-        "versions": [v for v in rule.versions if v not in ("other", "ambiguous")],
+        "versions": revisions(rule),
         "transports": list(rule.transports),
         "spec": spec_url(rule.id),
         "summary": rule.summary,

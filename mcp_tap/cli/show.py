@@ -194,6 +194,7 @@ class Showing:
         self, found: Found, look: Look, detail: int | None, shelf: Shelf | None
     ) -> Iterable[Row]:
         from mcp_tap.core.model import Exchange
+        from mcp_tap.views.found import faulty
         from mcp_tap.views.listing import WIDTH, call_rows, exchange_rows, listed
 
         now = self._now() if found.end is None else None
@@ -202,10 +203,10 @@ class Showing:
                 return ()
             self.others += 1
             records = self._records(found, detail, shelf)
-            depth = int(_is_faulty(found)) if detail is None else detail
+            depth = int(faulty(found.findings)) if detail is None else detail
             return exchange_rows(found, look, depth, now=now, records=records)
         several = len(found.rounds) > 1 or any(r.asks for r in found.rounds)
-        depth = (2 if several or _is_faulty(found) else 0) if detail is None else detail
+        depth = (2 if several or faulty(found.findings) else 0) if detail is None else detail
         records = self._records(found, detail, shelf)
         cells = shutil.get_terminal_size((WIDTH, 0)).columns
         over = self.reader.clean
@@ -338,7 +339,3 @@ class Showing:
         if not reader.clean and reader.torn is None:
             words += "; no footer: the run goes on, or was killed"
         out.say(words)
-
-
-def _is_faulty(found: Found) -> bool:
-    return any(finding.severity != "note" for finding in found.findings)

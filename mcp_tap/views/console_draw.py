@@ -23,9 +23,9 @@ from mcp_tap.views.found import (
     place_words,
 )
 from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
-from mcp_tap.views.look import Row, fit
+from mcp_tap.views.look import Row, fit, wrapped
 from mcp_tap.views.rule_examples import examples
-from mcp_tap.views.rule_page import rule_rows, wrapped
+from mcp_tap.views.rule_page import rule_rows
 from mcp_tap.views.timeline import HEADING, blame_row, call_row, exchange_row
 from mcp_tap.views.words import exchange_why
 

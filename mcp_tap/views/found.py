@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from mcp_tap.core.finding import Finding, Severity
-from mcp_tap.core.text import pad, safe
+from mcp_tap.core.text import pad, plural, safe
 from mcp_tap.views.look import Row
 
 LETTERS: Final[dict[Severity, str]] = {"error": "E", "warning": "W", "note": "N"}
@@ -14,24 +14,32 @@ LETTERS: Final[dict[Severity, str]] = {"error": "E", "warning": "W", "note": "N"
 STYLES: Final[dict[Severity, str]] = {"error": "bad", "warning": "wait", "note": "dim"}
 
 
-def finding_row(finding: Finding, indent: str = "") -> Row:
+def finding_row(finding: Finding) -> Row:
     """Describe a finding in one row: which rule, of which call, whose fault, what happened."""
-    style = STYLES[finding.severity]
-    return [
-        (f"{indent}{LETTERS[finding.severity]} ", style),
-        (finding.rule, "strong"),
-        (f" {pad(finding.name, max(22, len(finding.name)))}  ", ""),
-        (f"{place_words(finding)}  ", "dim"),
-        (f"{finding.blame}  ", ""),
-        (safe(finding.message), ""),
-    ]
+    name = pad(finding.name, max(22, len(finding.name)))
+    return _row(finding, "", name, place_words(finding))
 
 
 def place_words(finding: Finding) -> str:
-    """Say where a finding belongs: `#16 r3`, or its exchange where it belongs to no call."""
+    """Say where a finding belongs: `#16 r3`, its exchange where it belongs to no call, the run."""
+    return place(finding) or "the run"
+
+
+def place(finding: Finding) -> str:
+    """Say where in its run a finding is: `#16 r3`; empty where it is about all of it."""
     if finding.call is not None:
         return f"#{finding.call}" + (f" r{finding.round}" if finding.round is not None else "")
-    return f"exchange {finding.exchange}" if finding.exchange else "the run"
+    return f"exchange {finding.exchange}" if finding.exchange else ""
+
+
+def faulty(findings: Iterable[Finding]) -> bool:
+    """Tell whether more than notes was found."""
+    return any(finding.severity != "note" for finding in findings)
+
+
+def tally(counts: Mapping[Severity, int]) -> str:
+    """Count findings in words, the worst first: `2 errors, 1 note`; empty without any."""
+    return ", ".join(plural(counts[word], word) for word in LETTERS if counts[word])
 
 
 def counted(findings: Iterable[Finding]) -> Row:
@@ -51,13 +59,16 @@ def counted(findings: Iterable[Finding]) -> Row:
 def finding_rows(findings: Iterable[Finding], indent: str) -> Iterator[Row]:
     """Describe the findings of one call, below it: the call itself needs no number there."""
     for finding in findings:
-        style = STYLES[finding.severity]
-        where = f"r{finding.round}  " if finding.round is not None else ""
-        yield [
-            (f"{indent}{LETTERS[finding.severity]} ", style),
-            (finding.rule, "strong"),
-            (f" {finding.name}  ", ""),
-            (where, "dim"),
-            (f"{finding.blame}  ", ""),
-            (safe(finding.message), ""),
-        ]
+        where = f"r{finding.round}" if finding.round is not None else ""
+        yield _row(finding, indent, finding.name, where)
+
+
+def _row(finding: Finding, indent: str, name: str, where: str) -> Row:
+    return [
+        (f"{indent}{LETTERS[finding.severity]} ", STYLES[finding.severity]),
+        (finding.rule, "strong"),
+        (f" {name}  ", ""),
+        (f"{where}  " if where else "", "dim"),
+        (f"{finding.blame}  ", ""),
+        (safe(finding.message), ""),
+    ]

@@ -12,7 +12,7 @@ from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord
 from mcp_tap.views.bodies import record_rows
-from mcp_tap.views.found import counted, finding_rows
+from mcp_tap.views.found import counted, faulty, finding_rows
 from mcp_tap.views.look import Look, Row
 from mcp_tap.views.timeline import (
     INDENT,
@@ -41,9 +41,7 @@ def listed(exchange: Exchange, filter_: Filter, *, asked: bool = False) -> bool:
         return False
     if exchange.outcome == "error" or asked:
         return True
-    if any(finding.severity != "note" for finding in exchange.findings):
-        return True
-    return filter_.uses("kind", "status", "text")
+    return faulty(exchange.findings) or filter_.uses("kind", "status", "text")
 
 
 def call_rows(

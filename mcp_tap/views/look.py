@@ -6,6 +6,7 @@ looks like.  No row says by style alone what it does not also say by a letter or
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -73,6 +74,25 @@ def fit(row: Row, cells: int, mark: str = "..") -> Row:
         out.append((text, style))
         room -= wide
     return out
+
+
+def wrapped(text: str, cells: int) -> Iterator[str]:
+    """Break text between words so that each line fits; a long word is broken anywhere."""
+    line = ""
+    for word in text.split(" "):
+        joined = f"{line} {word}" if line else word
+        if width(joined) <= cells:
+            line = joined
+            continue
+        if line:
+            yield line
+        while width(word) > cells:
+            piece = cut(word, cells, "") or word[0]
+            yield piece
+            word = word[len(piece) :]  # noqa: PLW2901 - the rest of it
+        line = word
+    if line:
+        yield line
 
 
 def text_of(row: Row) -> str:

@@ -15,8 +15,8 @@ from mcp_tap.core import spec
 from mcp_tap.core.text import cut, safe, width
 from mcp_tap.rules.base import Rule
 from mcp_tap.views.found import STYLES
-from mcp_tap.views.look import Row
-from mcp_tap.views.reports.base import spec_url
+from mcp_tap.views.look import Row, wrapped
+from mcp_tap.views.reports.base import revisions, spec_url
 
 INDENT: Final = "  "
 LINES: Final = 6
@@ -54,8 +54,7 @@ def rule_rows(rule: Rule, cases: Sequence[Mapping[str, Any]], cells: int) -> Ite
     yield [(rule.id, "strong"), (f"  {rule.name}", "strong")]
     blames = _BLAMES.get(rule.blames, rule.blames)
     yield [(rule.severity, STYLES[rule.severity]), (f", {rule.level}, blames {blames}", "")]
-    bands = [band for band in rule.versions if band not in ("other", "ambiguous")]
-    yield [(f"{', '.join(bands)}; {' and '.join(rule.transports)}", "dim")]
+    yield [(f"{', '.join(revisions(rule))}; {' and '.join(rule.transports)}", "dim")]
     yield []
     for paragraph in _paragraphs(rule.page):
         for line in wrapped(paragraph, cells):
@@ -71,19 +70,6 @@ def rule_rows(rule: Rule, cases: Sequence[Mapping[str, Any]], cells: int) -> Ite
     url = spec_url(rule.id)
     if url:
         yield [("Specification  ", "dim"), (url, "")]
-
-
-def wrapped(text: str, cells: int) -> Iterator[str]:
-    """Break text between words so that each line fits."""
-    line = ""
-    for word in text.split():
-        if line and width(line) + 1 + width(word) > cells:
-            yield line
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    if line:
-        yield line
 
 
 def _paragraphs(page: str) -> Iterator[str]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcp_tap.core.finding import RANK, Finding
-from mcp_tap.core.text import cut, plural, pointer_words, safe, width
+from mcp_tap.core.text import cut, plural, pointer_words, safe
 from mcp_tap.rules.policy import known
-from mcp_tap.views.found import LETTERS, STYLES
-from mcp_tap.views.look import Row
-from mcp_tap.views.reports.base import Entry, Report, about, is_rule, place, totals
+from mcp_tap.views.found import LETTERS, STYLES, place
+from mcp_tap.views.look import Row, wrapped
+from mcp_tap.views.reports.base import Entry, Report, about, is_rule, totals
 
 INDENT: Final = "    "
 _FEW: Final = 4
@@ -59,7 +59,8 @@ def _rows(group: list[Entry], cells: int | None) -> Iterator[Row]:
         if words:
             row.append((f"  {words}", style))
     yield [*row[:-1], (cut(row[-1][0], 200), row[-1][1])]
-    for line in _wrapped(safe(f.message), cells):
+    message = safe(f.message)
+    for line in [message] if cells is None else wrapped(message, max(20, cells - len(INDENT))):
         yield [(INDENT + line, "")]
     where = _where(f)
     if where:
@@ -110,26 +111,3 @@ def _end(report: Report) -> Iterator[Row]:
     told = list(dict.fromkeys(e.finding.rule for e in first if is_rule(e.finding)))
     if told:
         yield [(f"mcp-tap rules {' '.join(told[:_TOLD])}", "dim"), ("  says more", "dim")]
-
-
-def _wrapped(text: str, cells: int | None) -> Iterator[str]:
-    """Break text between words so that each line fits; a long word is broken anywhere."""
-    if cells is None:
-        yield text
-        return
-    room = max(20, cells - len(INDENT))
-    line = ""
-    for word in text.split(" "):
-        joined = f"{line} {word}" if line else word
-        if width(joined) <= room:
-            line = joined
-            continue
-        if line:
-            yield line
-        while width(word) > room:
-            piece = cut(word, room, "")
-            yield piece
-            word = word[len(piece) :]  # noqa: PLW2901 - the rest of it
-        line = word
-    if line:
-        yield line

@@ -14,6 +14,7 @@ from mcp_tap.errors import TapError
 from mcp_tap.rules.base import Rule
 from mcp_tap.rules.catalogue import BY_ID
 from mcp_tap.rules.policy import FailOn, How
+from mcp_tap.views.found import LETTERS, place, tally
 from mcp_tap.views.show_doc import CaptureDoc
 
 SITE: Final = "https://modelcontextprotocol.io/"
@@ -101,16 +102,14 @@ def page_of(rule: Rule) -> str:
     return cleandoc(rule.page)
 
 
+def revisions(rule: Rule) -> list[str]:
+    """Name the revisions a rule is for, without words for what is none or cannot be told."""
+    return [band for band in rule.versions if band not in ("other", "ambiguous")]
+
+
 def about(finding: Finding) -> str:
     """Say which call or exchange a finding is about: `tools/call deploy`."""
     return safe(" ".join(word for word in (finding.method, finding.target) if word))
-
-
-def place(finding: Finding) -> str:
-    """Say where in its run a finding is: `#16 r3`."""
-    if finding.call is not None:
-        return f"#{finding.call}" + (f" r{finding.round}" if finding.round is not None else "")
-    return f"exchange {finding.exchange}" if finding.exchange else ""
 
 
 def sentence(finding: Finding) -> str:
@@ -129,9 +128,7 @@ def totals(report: Report) -> str:
 
     A single capture is named: where none was given, it may not be the one somebody thinks of.
     """
-    severities: tuple[Severity, ...] = ("error", "warning", "note")
-    counts = [(report.count(severity), severity) for severity in severities]
-    found = ", ".join(plural(count, word) for count, word in counts if count) or "no findings"
+    found = tally({word: report.count(word) for word in LETTERS}) or "no findings"
     records = sum(capture.records for capture in report.captures)
     words = f"{found} in {_judged(report)}, {plural(records, 'record')}"
     left = [(report.excepted("suppressed"), "suppressed"), (report.excepted("baselined"), "known")]

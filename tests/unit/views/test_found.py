@@ -1,5 +1,5 @@
 from mcp_tap.core.finding import Finding
-from mcp_tap.views.found import counted, finding_row, finding_rows, place_words
+from mcp_tap.views.found import counted, faulty, finding_row, finding_rows, place_words, tally
 from mcp_tap.views.look import text_of
 
 
@@ -40,6 +40,16 @@ def test_counts_leave_notes_out():
     found = [finding(), finding(severity="note"), finding(severity="warning"), finding()]
     assert text_of(counted(found)) == " E2 W1"
     assert counted([finding(severity="note")]) == []
+
+
+def test_severities_are_told_in_words_the_worst_first():
+    assert tally({"note": 2, "error": 1, "warning": 0}) == "1 error, 2 notes"
+    assert tally({"note": 0, "error": 0, "warning": 0}) == ""
+
+
+def test_notes_alone_make_nothing_faulty():
+    assert not faulty([finding(severity="note")])
+    assert faulty([finding(severity="note"), finding(severity="warning")])
 
 
 def test_below_its_call_a_finding_names_the_round_only():

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from mcp_tap.views.look import ASCII, LINES, Look, fit, text_of
+from mcp_tap.views.look import ASCII, LINES, Look, fit, text_of, wrapped
 
 
 def test_ascii_glyphs_are_ascii_and_all_glyphs_are_one_cell():
@@ -34,6 +34,21 @@ def test_times_are_those_of_the_readers_clock():
 )
 def test_a_row_is_made_exactly_as_wide_as_asked(row, cells, text):
     assert "".join(piece for piece, _ in fit(row, cells)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "cells", "lines"),
+    [
+        ("one two three", 7, ["one two", "three"]),
+        ("a  b", 9, ["a  b"]),
+        ("to abcdefgh", 3, ["to", "abc", "def", "gh"]),
+        ("東京都", 1, ["東", "京", "都"]),
+        ("ab", 0, ["a", "b"]),
+        ("", 5, []),
+    ],
+)
+def test_text_is_broken_between_words_and_long_words_anywhere(text, cells, lines):
+    assert list(wrapped(text, cells)) == lines
 
 
 def test_the_text_of_a_row_has_no_blanks_at_its_end():
