@@ -186,7 +186,6 @@ class Chain:
         if self._repeat is not None:
             self._older.append(self._repeat)
         self._repeat = Repeat(self, self.exchange.head_for(body), body, token, secrets)
-        self._loop.call_soon(self._repeat.start)  # the connection may be free again by then
 
     # what repeats tell
 
@@ -249,7 +248,7 @@ class Chain:
         """End, since the client has all it will get."""
         self.end()
         for repeat in self._sent():
-            repeat.abandon()
+            repeat.finish()
 
     def end(self) -> None:
         """Wait for nothing any more."""

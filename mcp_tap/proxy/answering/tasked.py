@@ -233,7 +233,6 @@ class TaskChain(Chain):
         if self._repeat is not None:
             self._older.append(self._repeat)
         self._repeat = Repeat(self, self.exchange.head_for(body), body, token, ())
-        self._loop.call_soon(self._repeat.start)
 
     def end(self) -> None:
         """Wait for nothing any more."""

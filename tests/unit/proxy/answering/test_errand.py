@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.rig import SSE_HEAD, chunk, event, ok, tapped
 
 BODY = b'{"jsonrpc":"2.0","id":1,"result":{}}'
 REPLY = b'{"jsonrpc":"2.0","id":1,"result":{"ok":true}}'
+GZIP_HEAD = SSE_HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
 
 
 def answers(response):
@@ -54,10 +56,11 @@ async def sent(rig, *, drop=False):
         (b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", 202, None, True),
         (ok(REPLY), 200, REPLY, True),
         (SSE_HEAD + chunk(event(REPLY)), 200, REPLY, True),
+        (GZIP_HEAD + chunk(gzip.compress(event(REPLY))), 200, REPLY, True),
         (ok(b"what?", status=b"400 Bad Request"), 400, None, False),
         (b"HTTP/1.1 103 Early Hints\r\n\r\n" + ok(REPLY), 200, REPLY, True),
     ],
-    ids=["accepted", "json", "stream", "refused", "hints"],
+    ids=["accepted", "json", "stream", "coded stream", "refused", "hints"],
 )
 async def test_what_comes_back_is_told(tmp_path, response, status, message, taken):
     async with tapped(answers(response), tmp_path, answering=answering()) as rig:
