@@ -22,6 +22,8 @@ META_SERVER: Final = "io.modelcontextprotocol/serverInfo"
 CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 META_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
+KNOWN_EXTENSIONS: Final = frozenset({TASKS_EXTENSION, "io.modelcontextprotocol/ui"})
+"""Extensions of which all result types and error codes are known here: others may have any."""
 META_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 
 HEADER_VERSION: Final = "mcp-protocol-version"

@@ -10,10 +10,10 @@ from mcp_tap.core.spec import (
     HEADER_VERSION,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    KNOWN_EXTENSIONS,
     META_VERSION,
     METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
-    TASKS_EXTENSION,
     UNSUPPORTED_VERSION,
     URL_REQUIRED,
 )
@@ -35,8 +35,6 @@ _DRAFTS: Final = {
     -32003: MISSING_CAPABILITY,
     -32004: UNSUPPORTED_VERSION,
 }
-_NO_CODES: Final = frozenset({TASKS_EXTENSION, "io.modelcontextprotocol/ui"})
-"""Extensions that define no codes in the reserved range."""
 _DEEPEST: Final = 4
 _MOST_NAMES: Final = 100
 _CODE: Final = "/error/code"
@@ -66,9 +64,7 @@ def undefined_reserved_code(m: Message) -> Hits:
         return None
     if code in _DEFINED or code == URL_REQUIRED:
         return None
-    declared = m.flow.capabilities
-    extensions = declared.get("extensions") if declared is not None else None
-    if type(extensions) is dict and not extensions.keys() <= _NO_CODES:
+    if not m.flow.extensions.keys() <= KNOWN_EXTENSIONS:
         return None
     return Hit(f"server sent error {code}, which this revision does not define", _CODE)
 

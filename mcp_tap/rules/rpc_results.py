@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_tap.core.spec import INPUT_REQUIRED, TASKS_EXTENSION
+from mcp_tap.core.spec import INPUT_REQUIRED, KNOWN_EXTENSIONS
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 _TASK = "task"
 _KNOWN = frozenset({"complete", INPUT_REQUIRED, _TASK})
-_NO_TYPES = frozenset({TASKS_EXTENSION, "io.modelcontextprotocol/ui"})
-"""Extensions of which all result types are known."""
 
 
 @rule(
@@ -72,13 +70,7 @@ def unknown_result_type(m: Message) -> Hits:
     if type(kind) is not str:
         return Hit("server sent a result whose resultType is not a string", path)
     words = f"server sent a result of type {brief(kind, 40)}, which "
-    if _declares_unknown(m):
+    if not m.flow.extensions.keys() <= KNOWN_EXTENSIONS:
         more = "may be one of an extension the client declared"
         return Hit(words + more, path, severity="note")
     return Hit(words + "neither the protocol nor a declared extension defines", path)
-
-
-def _declares_unknown(m: Message) -> bool:
-    declared = m.flow.capabilities
-    extensions = declared.get("extensions") if declared is not None else None
-    return type(extensions) is dict and not extensions.keys() <= _NO_TYPES

@@ -58,9 +58,7 @@ def task_for_undeclared_client(m: Message) -> Hits:
     about = m.method in spec.TASK_METHODS
     if (not about and result.get("resultType") != "task") or m.request is None:
         return None
-    capabilities = m.flow.capabilities
-    extensions = capabilities.get("extensions") if capabilities is not None else None
-    if type(extensions) is dict and spec.TASKS_EXTENSION in extensions:
+    if spec.TASKS_EXTENSION in m.flow.extensions:
         return None
     if about:
         return Hit(

@@ -140,6 +140,13 @@ class Flow(Struct, eq=False):
         found = meta.get(CLIENT_CAPABILITIES)
         return found if type(found) is dict else None
 
+    @property
+    def extensions(self) -> dict[str, Any]:
+        """Extensions its client can do, as far as `capabilities` tells; mostly there are none."""
+        declared = self.capabilities
+        found = declared.get("extensions") if declared is not None else None
+        return found if type(found) is dict else NONE
+
     def went_instead(self, record: MessageRecord | Body, value: Any) -> None:
         """Take note of a request that went upstream in the place of the client's own."""
         if record.leg == "upstream":
