@@ -143,10 +143,8 @@ def _is_unknown(request: Message) -> bool:
         return True
     if key is not None and type(name) is not str:
         return True
-    if any(is_masked(value) for values in fields.values() for value in values):
-        watched = [n for n in fields if n.startswith("mcp-") and any(map(is_masked, fields[n]))]
-        if watched:
-            return True
+    if any(name.startswith("mcp-") and any(map(is_masked, fields[name])) for name in fields):
+        return True
     return method == "tools/call" and _is_call_unknown(request)
 
 

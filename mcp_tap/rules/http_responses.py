@@ -66,7 +66,7 @@ def _without_body(f: Flow) -> Hits:
     closed = f.closed
     if closed is None or closed.how != "complete" or closed.response.bytes:
         return None
-    if f.responses or f.exchange.messages:
+    if f.exchange.messages:
         return None
     if f.streams or f.exchange.content_type is None:
         return None  # a stream that says nothing is HTTP-005; the other is told already

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.listings import CACHED, PAGED
 from mcp_tap.core.facts.message import Message, is_masked
+from mcp_tap.core.forms import is_count
 from mcp_tap.core.text import brief, took
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 
@@ -68,19 +69,13 @@ def cache_hints_invalid(m: Message) -> Hits:
         return None
     ttl, scope = result.get("ttlMs", 0), result.get("cacheScope", "public")
     hits = []
-    if not (_is_whole(ttl) or is_masked(ttl)):
+    if not (is_count(ttl) or is_masked(ttl)):
         words = f"server sent a result of {m.method} with ttlMs {brief(ttl, 40)}"
         hits.append(Hit(words, "/result/ttlMs"))
     if scope not in _SCOPES and not is_masked(scope):
         words = f"server sent a result of {m.method} with cacheScope {brief(scope, 40)}"
         hits.append(Hit(words, "/result/cacheScope"))
     return hits or None
-
-
-def _is_whole(value: Any) -> bool:
-    if type(value) is float:
-        return value >= 0 and value.is_integer()
-    return type(value) is int and value >= 0
 
 
 @rule(

@@ -12,6 +12,7 @@ from mcp_tap.core import spec
 from mcp_tap.core.facts.annotations import PREFIX
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.finding import Severity
+from mcp_tap.core.records import pointer
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit
 from mcp_tap.rules.mirrored_form import Reading, check, is_plain
@@ -27,7 +28,7 @@ NAMED: Final[dict[str, str]] = {
 _VERSION: Final = spec.HEADER_VERSION
 _METHOD: Final = spec.HEADER_METHOD
 _NAME: Final = spec.HEADER_NAME
-_DECLARED: Final = "/params/_meta/io.modelcontextprotocol~1protocolVersion"
+_DECLARED: Final = "/params/_meta" + pointer(spec.META_VERSION)
 _MEMO: Final = "mirrored"
 _CLEAN: Final[Reading] = {}
 

@@ -10,6 +10,7 @@ import msgspec
 
 from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.message import NONE
+from mcp_tap.core.forms import json_type
 from mcp_tap.core.spec import META_VERSION
 from mcp_tap.core.text import brief
 from mcp_tap.core.wire import UNPARSED
@@ -103,7 +104,7 @@ def unparseable_message(m: Message | Flow) -> Hits:
     if isinstance(m, Flow):
         return _empty(m)
     record = m.record
-    if m.value is not UNPARSED or (record.sse is not None and _is_other(record.sse.event)):
+    if m.value is not UNPARSED or _is_other_event(record):
         return None
     fault = json_fault(record)
     if fault is None:
@@ -123,7 +124,9 @@ def _empty(flow: Flow) -> Hit | None:
     return Hit("client sent a POST without a body", spot="body", blame="client")
 
 
-def _is_other(event: str | None) -> bool:
+def _is_other_event(record: Payload) -> bool:
+    """Tell an event that is no message by its type."""
+    event = record.sse.event if record.sse is not None else None
     return event is not None and event not in {"", "message"}
 
 
@@ -169,9 +172,9 @@ def _no_object(m: Message) -> Hit | None:
     value = m.value
     if value is UNPARSED or type(value) is list or not m.flow.http:
         return None
-    if m.record.sse is not None and _is_other(m.record.sse.event):
+    if _is_other_event(m.record):
         return None
-    return Hit(f"{m.sender} sent {_kind(value)} where a message must be", spot="body")
+    return Hit(f"{m.sender} sent {json_type(value)} where a message must be", spot="body")
 
 
 def _is_meant(m: Message, value: dict[str, Any]) -> bool:
@@ -188,38 +191,28 @@ def _envelope(m: Message, value: dict[str, Any]) -> Iterator[Hit]:
         said = (
             f'has jsonrpc {brief(value["jsonrpc"], 20)}, not "2.0"'
             if "jsonrpc" in value
-            else ("lacks jsonrpc")
+            else "lacks jsonrpc"
         )
         yield Hit(f"{party} sent a message that {said}", "/jsonrpc")
     if "method" in value:
         if type(value["method"]) is not str:
-            words = f"{party} sent a message whose method is {_kind(value['method'])}, not a string"
+            kind = json_type(value["method"])
+            words = f"{party} sent a message whose method is {kind}, not a string"
             yield Hit(words, "/method")
     elif "result" not in value and "error" not in value:
         yield Hit(f"{party} sent a message with neither method nor result nor error", spot="method")
     if "params" in value and type(value["params"]) is not dict:
-        words = f"{party} sent a message whose params are {_kind(value['params'])}, not an object"
+        kind = json_type(value["params"])
+        words = f"{party} sent a message whose params are {kind}, not an object"
         yield Hit(words, "/params")
     if "method" in value and type(value["method"]) is str:
         return
     if "result" in value and "error" in value:
         yield Hit(f"{party} sent a response with both result and error", spot="error")
     if "result" in value and type(value["result"]) is not dict:
-        words = f"{party} sent a response whose result is {_kind(value['result'])}, not an object"
+        kind = json_type(value["result"])
+        words = f"{party} sent a response whose result is {kind}, not an object"
         yield Hit(words, "/result")
-
-
-def _kind(value: Any) -> str:
-    names = {
-        type(None): "null",
-        bool: "a boolean",
-        int: "a number",
-        float: "a number",
-        str: "a string",
-        list: "an array",
-        dict: "an object",
-    }
-    return names.get(type(value), "something else")
 
 
 @rule(
@@ -242,7 +235,7 @@ def bad_request_id(m: Message) -> Hits:
     kind = type(m.id)
     if kind is int or kind is str or (kind is float and m.id.is_integer()):
         return None
-    what = "a fraction" if kind is float else _kind(m.id)
+    what = "a fraction" if kind is float else json_type(m.id)
     return Hit(f"{m.sender} sent a request whose id is {what}, not a string or an integer", "/id")
 
 
@@ -292,7 +285,7 @@ def batch_array(m: Message) -> Hits:
         return None
     if flow.band == "ambiguous" and flow.http and not _declares(m.value):
         return None
-    if m.record.sse is not None and _is_other(m.record.sse.event):
+    if _is_other_event(m.record):
         return None
     return Hit(f"{m.sender} sent an array (a batch) where one message must be", spot="body")
 

@@ -8,6 +8,7 @@ from mcp_tap.core.facts.message import NONE, is_masked
 from mcp_tap.core.facts.subscriptions import is_acknowledged
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import (
+    INPUT_REQUIRED,
     LISTEN,
     META_SUBSCRIPTION,
     NOTE_ACKNOWLEDGED,
@@ -46,6 +47,11 @@ def _listens(m: Message) -> bool:
     return m.request is not None and m.request.method == LISTEN
 
 
+def _ends_nothing(m: Message) -> bool:
+    """Tell a result of a type that does not belong here, which is a fault of its own."""
+    return m.result is not None and m.result.get("resultType") in (INPUT_REQUIRED, "task")
+
+
 @rule(
     "SUB-001",
     severity="error",
@@ -68,8 +74,7 @@ def subscription_not_acknowledged_first(m: Message) -> Hits:
     if not _listens(m) or is_acknowledged(m) or m.method == NOTE_ACKNOWLEDGED:
         return None
     if m.event == "result":
-        kind = m.result.get("resultType") if m.result is not None else None
-        if kind in ("input_required", "task"):  # a fault of its own
+        if _ends_nothing(m):
             return None
         what = "ends a subscription"
     elif m.method in _NOT_ITS_OWN:
@@ -288,7 +293,7 @@ def subscription_close_without_id(m: Message) -> Hits:
 
     A stream that simply ends, without a result, is allowed.
     """
-    if m.result is None or m.result.get("resultType") in ("input_required", "task"):
+    if m.result is None or _ends_nothing(m):
         return None
     own, named = m.id, m.meta.get(META_SUBSCRIPTION, NONE)
     if named is NONE:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.forms import is_count, is_whole
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.tasks import STATES, state_of
@@ -94,15 +95,11 @@ def _is_time(value: Any) -> bool:
 
 
 def _is_ttl(value: Any) -> bool:
-    return value is None or _is_whole(value)
+    return value is None or is_whole(value)
 
 
 def _is_interval(value: Any) -> bool:
-    return value is _ABSENT or (_is_whole(value) and value >= 0)
-
-
-def _is_whole(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and value.is_integer())
+    return value is _ABSENT or is_count(value)
 
 
 _MEMBERS: Final = (
