@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from mcp_tap.core.filters import Filter, Scope, parse
 from mcp_tap.core.finding import Blame, Finding
@@ -15,18 +15,12 @@ Subject: TypeAlias = Call | Exchange
 Said: TypeAlias = tuple[str, Blame]
 """What is wrong with a call, and whose fault it is."""
 
-OPTIONS: Final = (
-    "expect",
-    "forbid",
-    "expect-max-rounds",
-    "max-server-time",
-    "expect-asks",
-)
-"""The options that assert something; a failed one is a finding with such an id."""
-
 
 class Assertion:
-    """One thing that must hold: of a call, of every call, or of some call."""
+    """One thing that must hold: of a call, of every call, or of some call.
+
+    Where it fails, that is a finding whose id is the option that asked for it.
+    """
 
     def __init__(self, option: str, text: str) -> None:
         """Keep how it was written."""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from mcp_tap.core.filters import Filter, Scope
 from mcp_tap.core.finding import RANK, Finding, Severity
 from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.text import brief, plural
+from mcp_tap.core.text import brief
 from mcp_tap.errors import UsageError
 from mcp_tap.rules.catalogue import BY_ID
 from mcp_tap.rules.selectors import Selector, choose, selector
@@ -270,10 +270,3 @@ def read_fail_on(word: str) -> FailOn:
         if word == each:
             return each
     raise UsageError("bad-value", f"--fail-on: {word!r} is none of {', '.join(FAIL_ON)}")
-
-
-def summary_words(errors: int, warnings: int, notes: int) -> str:
-    """Count findings in words: `2 errors, 1 note`; `no findings`."""
-    counts = ((errors, "error"), (warnings, "warning"), (notes, "note"))
-    words = [plural(count, word) for count, word in counts if count]
-    return ", ".join(words) or "no findings"

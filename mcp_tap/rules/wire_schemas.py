@@ -205,12 +205,6 @@ def shape_of(revision: str, event: str, method: str) -> Shape | None:
     return found
 
 
-def methods(event: str) -> tuple[str, ...]:
-    """List the methods for which any revision has a shape."""
-    tables = _data()["revisions"].values()
-    return tuple(sorted({method for table in tables for method in table[event]}))
-
-
 @cache
 def _shape(definitions: str, name: str) -> Shape:
     from jsonschema_rs import Draft202012Validator  # noqa: PLC0415 (only who judges pays for it)
