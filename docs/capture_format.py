@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import sys
+from pathlib import Path
 from typing import get_args
 
 from mcp_tap.core import records
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from struct_tables import members, summary, table
 
 HELPERS = (records.Mask, records.Digest, records.Sse)
 """Structs that stand inside records."""
@@ -20,42 +25,28 @@ def kinds() -> dict[str, type]:
 
 def fields(struct: type) -> list[tuple[str, str, str]]:
     """List name, type and description of the fields a struct itself declares."""
-    body = ast.parse(inspect.getsource(struct)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found = []
-    for statement, following in zip(body.body, [*body.body[1:], None], strict=True):
-        if not isinstance(statement, ast.AnnAssign):
-            continue
-        assert isinstance(statement.target, ast.Name)
-        text = ""
-        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-            text = " ".join(str(following.value.value).split())
-        optional = "" if statement.value is None else ", optional"
-        found.append((statement.target.id, _json_type(statement.annotation) + optional, text))
-    return found
-
-
-def table(rows: list[tuple[str, str, str]]) -> str:
-    """Lay out fields as a table."""
-    lines = ["| field | type | what it says |", "|---|---|---|"]
-    lines += [
-        f"| `{name}` | {kind} | {text.replace('|', chr(92) + '|')} |" for name, kind, text in rows
+    return [
+        (
+            name,
+            _json_type(written.annotation) + ("" if written.value is None else ", optional"),
+            text,
+        )
+        for written, name, text in members(struct)
     ]
-    return "\n".join(lines)
 
 
 def all_tables() -> str:
     """Describe every record, then the structs inside them."""
     out = ["### Every record", "", table([("kind", "string", _KIND), *fields(records.Record)])]
-    out += ["", "### Payloads", "", _summary(records.Payload), "", table(fields(records.Payload))]
+    out += ["", "### Payloads", "", summary(records.Payload), "", table(fields(records.Payload))]
     for kind, struct in kinds().items():
-        out += ["", f"### `{kind}`", "", _summary(struct)]
+        out += ["", f"### `{kind}`", "", summary(struct)]
         if issubclass(struct, records.Payload):
             out += ["", "A payload." if not fields(struct) else "A payload, and:"]
         if fields(struct):
             out += ["", table(fields(struct))]
     for struct in HELPERS:
-        out += ["", f"### {struct.__name__}, inside records", "", _summary(struct), ""]
+        out += ["", f"### {struct.__name__}, inside records", "", summary(struct), ""]
         out += [table(fields(struct))]
     return "\n".join(out)
 
@@ -96,7 +87,3 @@ def _json_type(annotation: ast.expr) -> str:
 
 def _words(values: tuple[str, ...]) -> str:
     return " or ".join(f"`{value}`" for value in values)
-
-
-def _summary(struct: type) -> str:
-    return " ".join((struct.__doc__ or "").split())

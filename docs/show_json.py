@@ -6,13 +6,16 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
+import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from mcp_tap.views import machine, show_doc
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from struct_tables import members, summary, table
 
 SCHEMA = Path(__file__).parent / "show.schema.json"
 PARTS = (
@@ -38,20 +41,8 @@ def fields(
 ) -> list[tuple[str, str, str]]:
     """List name, type and description of a struct's fields."""
     schema = machine.schema() if schema is None else schema
-    body = ast.parse(inspect.getsource(struct)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found = []
-    for statement, following in zip(body.body, [*body.body[1:], None], strict=True):
-        if not isinstance(statement, ast.AnnAssign):
-            continue
-        assert isinstance(statement.target, ast.Name)
-        text = ""
-        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-            text = " ".join(str(following.value.value).split())
-        name = statement.target.id
-        kind = _shown(schema["$defs"][struct.__name__]["properties"][name], parts)
-        found.append((name, kind, text))
-    return found
+    described = schema["$defs"][struct.__name__]["properties"]
+    return [(name, _shown(described[name], parts), text) for _, name, text in members(struct)]
 
 
 def _shown(schema: dict[str, object], parts: Parts) -> str:
@@ -73,11 +64,7 @@ def all_tables(parts: Parts = PARTS, schema: dict[str, Any] | None = None) -> st
     """Describe every part of the document."""
     out = []
     for title, struct in parts:
-        out += [f"### {title}", "", " ".join((struct.__doc__ or "").split()), ""]
-        rows = fields(struct, schema, parts)
-        out += ["| field | type | what it says |", "|---|---|---|"]
-        out += [f"| `{name}` | {kind} | {text} |" for name, kind, text in rows]
-        out.append("")
+        out += [f"### {title}", "", summary(struct), "", table(fields(struct, schema, parts)), ""]
     return "\n".join(out).rstrip()
 
 
