@@ -93,8 +93,8 @@ class Pushes:
         self.session = session
         self.called = called
         self._answering = exchange.answering
-        self._waiting: dict[Hashable, asyncio.Task[None]] = {}
-        """Asks of which a person decides."""
+        self._waiting: dict[Hashable, tuple[Pushed, asyncio.Task[None]]] = {}
+        """Asks of which a person decides, by id."""
         self._numbered = False
         """Events have ids, so that the stream can be taken up again."""
 
@@ -218,7 +218,7 @@ class Pushes:
             self._send(pushed, b"error", dumps(self._error(pushed.ask, verdict)))
         elif isinstance(verdict, Ask):
             work = self._ask(pushed, verdict.unmatched)
-            self._waiting[id_key(loads(pushed.id))] = self.exchange.tap.spawn(work)
+            self._waiting[id_key(loads(pushed.id))] = pushed, self.exchange.tap.spawn(work)
 
     def _error(self, ask: Question, verdict: Fail) -> dict[str, Any]:
         code, able = INTERNAL_ERROR, self.session.declared | self.session.advertised
@@ -254,10 +254,10 @@ class Pushes:
         number = params.get("requestId") if type(params) is dict else None
         if number is None:
             return False
-        work = self._waiting.pop(id_key(number), None)
-        if work is None:
+        waiting = self._waiting.pop(id_key(number), None)
+        if waiting is None:
             return False
-        work.cancel()
+        waiting[1].cancel()
         self.exchange.withhold(block)
         self._say(Told("withdrawn", "the server does not want it any more", None, text_of(number)))
         return True
@@ -307,11 +307,12 @@ class Pushes:
         """Take note that the exchange ended.
 
         What was decided is delivered all the same: leaving is no cancellation in this era, and a
-        stream whose events have ids can be taken up again.
+        stream whose events have ids can be taken up again.  What was not is decided then.
         """
-        for work in [*self._waiting.values()]:
+        for pushed, work in self._waiting.values():
             if work is not asyncio.current_task():
                 work.cancel()
+                self.session.asks.pop(pushed.mark)
         if self.called is not None and not self._numbered:
             self._over(self.called)
 

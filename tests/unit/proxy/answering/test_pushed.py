@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from mcp_tap.answers.book import Unmatched
+from mcp_tap.answers.book import Answered, Given, Unmatched
 from tests.asking import answering
 from tests.pushing import (
     LINES,
@@ -23,7 +23,7 @@ from tests.pushing import (
     said,
     who,
 )
-from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, get, post, tapped
+from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, get, post, tapped, until
 
 
 async def test_a_person_may_leave_an_ask_to_the_client_while_the_stream_goes_on(tmp_path):
@@ -159,3 +159,31 @@ async def test_a_server_that_asks_for_ever_is_told_so(tmp_path):
     assert [a.get("action") for a in answers] == ["accept"] * 3 + [None]
     assert answers[-1]["data"]["error"] == "too-many-rounds"
     assert chosen.failed == 1
+
+
+async def test_a_person_whose_stream_ended_is_asked_again_when_it_is_taken_up(tmp_path):
+    def gives(asks, unmatched):
+        given = Given(entry=None, answer={"action": "decline"}, kind="form")
+        return Answered(answers={ask.key: given for ask in asks})
+
+    person = Person(gives)
+
+    async def story(wire, message, server):
+        await wire.send(SSE_HEAD, chunk(b"id: 1\r\n\r\n"))
+        await wire.send(chunk(b"id: 2\r\n" + event(who())))
+        await asyncio.wait_for(person.asked.wait(), 5)
+        if message.start.startswith(b"GET"):
+            await server.answer()
+            await wire.send(chunk(b"id: 3\r\n" + event(result(7))))
+        await wire.send(LAST_CHUNK)
+
+    chosen = answering(SCRIPT, unmatched="ask", person=person)
+    async with tapped(Server(story), tmp_path, answering=chosen) as rig:
+        await opened(rig)
+        response = await rig.ask(post(book(), *LINES, SESSION))
+        assert said(response) == []
+        await until(lambda: person.cancelled)
+        person.go.set()
+        accept = b"Accept: text/event-stream"
+        again = await rig.ask(get(b"/mcp", accept, SESSION, b"Last-Event-ID: 1"))
+        assert [m.get("id") for m in said(again)] == [7]
