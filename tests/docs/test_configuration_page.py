@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from mcp_tap.cli.main import run
+from mcp_tap.config import NOT_FROM_PROJECTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "configuration.md"
@@ -23,6 +24,14 @@ def test_the_table_of_settings_is_made_of_the_options():
         check=False,
     )
     assert done.returncode == 0, f"run `make docs`\n{done.stdout}{done.stderr}"
+
+
+def test_what_a_projects_file_may_not_set_is_named():
+    text = PAGE.read_text(encoding="utf-8")
+    refused = text.partition("A project file comes with")[2].partition("\n\n")[0]
+    settings = set(re.findall(r"^\| `\[\w+\] ([a-z-]+)`", text, re.MULTILINE))
+    named = set(re.findall(r"`([a-z-]+)`", refused))
+    assert named & settings == settings & {*NOT_FROM_PROJECTS}
 
 
 def test_the_example_files_are_accepted(tmp_path, monkeypatch, capsys):
