@@ -115,6 +115,14 @@ def asks(method: str) -> bool:
     return method not in _NOT_ASKING
 
 
+def has_mode(elicitation: dict[str, Any], mode: str) -> bool:
+    """Tell whether a declared `elicitation` covers a mode; one that names none means forms.
+
+    Source: client/elicitation#capabilities, of both revisions that have modes.
+    """
+    return mode in elicitation or (mode == "form" and "url" not in elicitation)
+
+
 def ask_kind(method: Any, params: dict[str, Any]) -> AskKind:
     """Sort a question: a form when an elicitation names no mode, `other` for unknown methods."""
     if method == "elicitation/create":

@@ -6,7 +6,7 @@ from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.message import NONE, Message, is_masked
 from mcp_tap.core.forms import is_form, json_type
 from mcp_tap.core.records import pointer
-from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE, URL_REQUIRED
+from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE, URL_REQUIRED, has_mode
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 
@@ -242,7 +242,7 @@ def url_mode_undeclared(ask: Ask) -> Hits:
     in a task's notification answers no request, and is not judged.
     """
     declared = _declared(ask)
-    if declared is None or "url" in declared:
+    if declared is None or has_mode(declared, "url"):
         return None
     words = "server sends an elicitation of mode url to a client that declared forms only"
     return Hit(words, ask.at("mode"))
@@ -264,7 +264,7 @@ def form_mode_undeclared(ask: Ask) -> Hits:
     no request, and is not judged.
     """
     declared = _declared(ask)
-    if declared is None or "url" not in declared or "form" in declared or not is_form(ask):
+    if declared is None or has_mode(declared, "form") or not is_form(ask):
         return None
     words = "server asks for a form of a client that declared elicitation of mode url only"
     return Hit(words, ask.at("mode"))

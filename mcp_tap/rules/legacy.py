@@ -47,17 +47,11 @@ def legacy_elicitation_undeclared(ask: Ask) -> Hits:
     capabilities = ask.flow.seen.session.capabilities
     if ask.origin != "pushed" or capabilities is None:
         return None
-    declared = capabilities.get("elicitation")
+    declared, mode = capabilities.get("elicitation"), ask.params.get("mode", "form")
     if declared is None:
         what = "elicitation"
-    elif type(declared) is not dict:
-        return None
-    elif ask.kind == "url":
-        if "url" in declared:
-            return None
-        what = "its url mode"
-    elif "url" in declared and "form" not in declared and ask.params.get("mode", "form") == "form":
-        what = "its form mode"
+    elif type(declared) is dict and mode == ask.kind and not spec.has_mode(declared, mode):
+        what = f"its {mode} mode"
     else:
         return None
     return Hit(f"server pushed an elicitation, and the client did not declare {what}", "/method")

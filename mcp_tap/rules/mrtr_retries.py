@@ -10,7 +10,7 @@ from mcp_tap.core.facts.ask import Answer
 from mcp_tap.core.facts.message import NONE, is_masked
 from mcp_tap.core.facts.retry import Retry
 from mcp_tap.core.records import pointer
-from mcp_tap.core.spec import CLIENT_CAPABILITIES
+from mcp_tap.core.spec import CLIENT_CAPABILITIES, has_mode
 from mcp_tap.core.text import brief, cut, pointer_words, safe
 from mcp_tap.core.values import same_id
 from mcp_tap.rules.base import Hit, Hits, rule
@@ -273,10 +273,8 @@ def _is_answer(value: Any, kind: str) -> bool:
 
 
 def _declares(capabilities: dict[str, Any], kind: str) -> bool:
-    """Tell whether capabilities include a kind of ask; elicitation without modes means forms."""
+    """Tell whether capabilities include a kind of ask."""
     if kind not in ("form", "url"):
         return kind in capabilities
     modes = capabilities.get("elicitation")
-    if type(modes) is not dict:
-        return False
-    return kind in modes or (kind == "form" and "url" not in modes)
+    return type(modes) is dict and has_mode(modes, kind)

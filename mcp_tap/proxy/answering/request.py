@@ -18,6 +18,7 @@ from mcp_tap.core.wire import dumps, loads
 from mcp_tap.net.heads import Head, RequestLine
 from mcp_tap.proxy.answering.heads import field
 
+MODES: Final[tuple[AskKind, ...]] = ("form", "url")
 MOST_REQUEST: Final = 4 << 20
 """Bytes of a request that are held until it is whole, to be looked at."""
 _LOOKED_AT: Final = spec.MAY_ASK | {spec.TASKS_GET, spec.LISTEN}
@@ -211,10 +212,7 @@ def declared_in(capabilities: Any) -> frozenset[AskKind]:
         return frozenset()
     elicitation = capabilities.get("elicitation")
     if type(elicitation) is dict:
-        if "form" in elicitation or "url" not in elicitation:
-            kinds.add("form")
-        if "url" in elicitation:
-            kinds.add("url")
+        kinds.update(mode for mode in MODES if spec.has_mode(elicitation, mode))
     if type(capabilities.get("sampling")) is dict:
         kinds.add("sampling")
     if type(capabilities.get("roots")) is dict:

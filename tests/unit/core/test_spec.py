@@ -32,3 +32,17 @@ def test_an_elicitation_without_a_mode_is_a_form():
     assert spec.ask_kind("sampling/createMessage", {}) == "sampling"
     assert spec.ask_kind("roots/list", {}) == "roots"
     assert spec.ask_kind(None, {}) == "other"
+
+
+@pytest.mark.parametrize(
+    ("declared", "modes"),
+    [
+        ({}, ["form"]),
+        ({"form": {}}, ["form"]),
+        ({"url": {}}, ["url"]),
+        ({"form": {}, "url": {}}, ["form", "url"]),
+        ({"other": {}}, ["form"]),
+    ],
+)
+def test_an_elicitation_declared_without_modes_means_forms(declared, modes):
+    assert [mode for mode in ("form", "url") if spec.has_mode(declared, mode)] == modes
