@@ -26,15 +26,16 @@ FULL = 1_040_000
 def spent(case: dict[str, Any]) -> tuple[float, list[str]]:
     """Judge a case after ordinary traffic; give the most time one record took, and the rules."""
     judging, linking = Pipeline(), Pipeline(judging=False)
-    before = records_of(traffic(*(exchange(call(n), answer(result(n))) for n in range(5))))
+    before = records_of(ordinary(case["transport"]))
     worst, found, last = 0.0, [], before[-1][0].seq
     for record, value in before:
         judging.feed(record, value)
         linking.feed(record, value)
     for record, value in records_of(case)[1:]:
         moved = {"seq": record.seq + last, "t": record.t + 20.0}
-        if hasattr(record, "exchange"):
-            moved["exchange"] = record.exchange + 10
+        number = getattr(record, "exchange", None)
+        if number is not None:
+            moved["exchange"] = number + 10
         record = replace(record, **moved)  # noqa: PLW2901
         begun = time.thread_time()
         linking.feed(record, value)
@@ -45,8 +46,17 @@ def spent(case: dict[str, Any]) -> tuple[float, list[str]]:
     return worst, found
 
 
-def answered(**members: Any) -> dict[str, Any]:
-    return traffic(exchange(call(), answer(result(1, **members))))
+def ordinary(transport: str) -> dict[str, Any]:
+    asked = [(call(n), result(n)) for n in range(5)]
+    if transport == "http":
+        return traffic(*(exchange(request, answer(reply)) for request, reply in asked))
+    return stdio(
+        *(
+            line(sender, message)
+            for request, reply in asked
+            for sender, message in (("client", request["body"]), ("server", reply))
+        )
+    )
 
 
 def asked(asks: Any) -> dict[str, Any]:
@@ -177,4 +187,4 @@ def test_no_message_takes_long_to_judge(name):
     case = HOSTILE[name]()
     times, found = zip(*(spent(case) for _ in range(3)), strict=True)
     assert min(times) < MOST
-    assert "TAP-001" not in found[0]
+    assert not [rule for rule in found[0] if rule.startswith("TAP")], "it is looked at"

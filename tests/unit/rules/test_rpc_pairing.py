@@ -6,7 +6,6 @@ from tests.cases import (
     RESULT,
     SESSION,
     answer,
-    ask,
     call,
     error,
     exchange,
@@ -231,8 +230,14 @@ def test_a_client_may_respond_in_a_session_whatever_its_version_header_says():
 
 
 def test_a_session_may_carry_a_response_on_a_stream_that_was_taken_up():
-    case = traffic(
-        *handshake(),
-        exchange(ask("ping", 1, version=OLD) | {}, answer(result(1, None))),
-    )
-    assert not ids(case, "RPC")
+    def carried(number):
+        late, own = result(number, None, content=[]), result(2, None, content=[])
+        waiting, other = (call(n, headers=SESSION, version=OLD) for n in (1, 2))
+        return traffic(
+            *handshake(),
+            exchange(waiting, stream(open=True), (10, 20)),
+            exchange(other, stream(late, own), (11, 14)),
+        )
+
+    assert not ids(carried(1), "RPC")
+    assert ids(carried(7), "RPC") == ["RPC-005"]

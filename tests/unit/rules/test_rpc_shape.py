@@ -141,8 +141,9 @@ def pushed(question, value):
 def test_an_answer_to_a_pushed_ask_is_looked_at():
     roots = {"method": "roots/list"}
     assert not pushed(roots, {"roots": [{"uri": "file:///x"}]})
-    found = pushed(roots, {"roots": [{"name": "x"}]})
-    assert all(f.path.startswith("/result/roots") for f in found)
+    (found,) = pushed(roots, {"roots": 3})
+    assert (found.path, found.blame) == ("/result/roots", "client")
+    assert not pushed(roots, {"roots": [{"name": "x"}]}), "another rule has a word"
 
 
 @pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
@@ -192,16 +193,17 @@ def nested(depth):
     [
         result(content=[BLOCK] * 20_000),
         result(content=[{}] * 100_000),
-        result(content=[BLOCK], structuredContent={str(n): 10**30 for n in range(50_000)}),
+        result(content=[BLOCK], structuredContent={str(n): 10**30 for n in range(20_000)}),
         result(content=[BLOCK], structuredContent=nested(900)),
         result(content=[nested(900)]),
     ],
 )
 def test_hostile_results_are_judged_quickly(reply):
     case = traffic(exchange(call(), answer(reply)))
-    start = time.perf_counter()
-    ids(case)
-    assert time.perf_counter() - start < 5
+    start = time.thread_time()
+    found = ids(case)
+    assert time.thread_time() - start < 5
+    assert not [rule for rule in found if rule.startswith("TAP")], "it is looked at"
 
 
 @pytest.mark.parametrize("depth", [200, 300, 900])
