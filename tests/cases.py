@@ -29,6 +29,8 @@ RESULT: dict[str, Any] = {
     },
 }
 """A complete result of `tools/call`, id 1."""
+HINTS: dict[str, Any] = {"ttlMs": 0, "cacheScope": "public"}
+"""What a result that may be cached has beside its own members."""
 
 
 # messages
@@ -152,6 +154,19 @@ def answer(body: Any = None, status: int = 200, **headers: str) -> dict[str, Any
     }
 
 
+def answer_raw(
+    text: str, kind: str | None = "application/json", status: int = 200
+) -> dict[str, Any]:
+    """Answer with a body as it stands; `kind` None leaves the Content-Type out."""
+    headers = {} if kind is None else {"Content-Type": kind}
+    return {"status": status, "headers": headers, "body_raw": text}
+
+
+def stream_raw(text: str) -> dict[str, Any]:
+    """Answer with an event stream as it stands."""
+    return {"status": 200, "headers": {"Content-Type": "text/event-stream"}, "sse_raw": text}
+
+
 def stream(*messages: Any, open: bool = False, **more: Any) -> dict[str, Any]:  # noqa: A002
     """Answer with an event stream."""
     headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
@@ -167,6 +182,19 @@ def exchange(
     """Put the two together; without times they follow the one before."""
     given = {"request": request, "response": response}
     return given if t is None else {**given, "t": list(t)}
+
+
+def listing(
+    *tools: Any,
+    number: Any = 90,
+    cursor: Any = ...,
+    t: tuple[float, float] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """List tools, as one page; `more` are members of the result, such as `nextCursor`."""
+    asked = {} if cursor is ... else {"cursor": cursor}
+    body = result(number, tools=list(tools), **HINTS, **more)
+    return exchange(ask("tools/list", number, **asked), answer(body), t)
 
 
 def handshake(version: str = "2025-11-25", caps: Any = CAPABILITIES) -> list[dict[str, Any]]:

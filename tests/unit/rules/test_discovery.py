@@ -6,6 +6,7 @@ import pytest
 
 from tests.cases import (
     CLIENT_INFO,
+    HINTS,
     RESULT,
     answer,
     ask,
@@ -24,7 +25,6 @@ from tests.cases import (
     traffic,
 )
 
-HINTS: dict[str, Any] = {"ttlMs": 0, "cacheScope": "public"}
 UNKNOWN = answer(error(1, -32601), 404)
 
 

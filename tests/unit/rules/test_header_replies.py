@@ -12,6 +12,7 @@ from tests.cases import (
     exchange,
     fired,
     ids,
+    listing,
     message,
     post,
     result,
@@ -86,24 +87,18 @@ def test_right_headers_must_not_be_refused():
 def test_a_refused_call_is_judged_only_where_its_tool_is_known():
     refusal = answer(error(1, -32020), 400)
     tool = {"name": "create_tasks", "inputSchema": {"type": "object"}}
-    listed = exchange(
-        ask("tools/list", 9), answer(result(9, tools=[tool], ttlMs=0, cacheScope="public"))
-    )
     assert judged(call(), refusal) == []
-    assert judged(call(), refusal, listed) == WARNING
+    assert judged(call(), refusal, listing(tool)) == WARNING
 
 
 @pytest.mark.parametrize("value", [4.5, [1], {"a": 1}])
 def test_a_call_whose_argument_no_header_can_repeat_may_be_refused(value):
     schema = {"type": "object", "properties": {"n": {"x-mcp-header": "N"}}}
     tool = {"name": "create_tasks", "inputSchema": schema}
-    listed = exchange(
-        ask("tools/list", 9), answer(result(9, tools=[tool], ttlMs=0, cacheScope="public"))
-    )
     refusal = answer(error(1, -32020), 400)
-    assert judged(call(arguments={"n": value}), refusal, listed) == []
+    assert judged(call(arguments={"n": value}), refusal, listing(tool)) == []
     whole = call(arguments={"n": 4.0}, headers={"Mcp-Param-N": "4"})
-    assert judged(whole, refusal, listed) == WARNING
+    assert judged(whole, refusal, listing(tool)) == WARNING
 
 
 def test_a_refusal_comes_once():

@@ -21,6 +21,7 @@ from tests.cases import (
     post,
     result,
     stream,
+    stream_raw,
     traffic,
 )
 
@@ -93,12 +94,6 @@ def test_sessions_and_resumption_are_gone():
     assert found(traffic(exchange(resumed, answer(RESULT)))) == CLIENT
 
 
-def raw(text: str, **more):
-    reply = stream(**more)
-    del reply["sse"]
-    return {**reply, "sse_raw": text}
-
-
 EVENT = 'data: {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", "content": []}}\n\n'
 
 
@@ -107,11 +102,11 @@ EVENT = 'data: {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", 
     ["id: 7\n" + EVENT, "retry: 10\n" + EVENT, "id: 1\ndata:\n\n" + EVENT, "retry: 5\n\n" + EVENT],
 )
 def test_events_must_not_be_numbered(text):
-    assert found(traffic(exchange(call(), raw(text)))) == SERVER
+    assert found(traffic(exchange(call(), stream_raw(text)))) == SERVER
 
 
 def test_plain_events_and_comments_are_fine():
-    assert found(traffic(exchange(call(), raw(": hello\n\nevent: message\n" + EVENT)))) == []
+    assert found(traffic(exchange(call(), stream_raw(": hello\n\nevent: message\n" + EVENT)))) == []
 
 
 def test_a_stale_session_header_is_a_note_where_sessions_are_served():

@@ -6,6 +6,7 @@ from tests.cases import (
     RESULT,
     SESSION,
     answer,
+    answer_raw,
     ask,
     asking,
     call,
@@ -22,6 +23,7 @@ from tests.cases import (
     result,
     stdio,
     stream,
+    stream_raw,
     traffic,
 )
 
@@ -32,26 +34,21 @@ def judged(request, response, **members):
     return ids(traffic(exchange(request, response), **members), "HTTP")
 
 
-def typed(kind, body="ok", status=200):
-    headers = {} if kind is None else {"Content-Type": kind}
-    return {"status": status, "headers": headers, "body_raw": body}
-
-
 TEXT = '{"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", "content": []}}'
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/html", "application/jsonl", None])
 def test_a_request_is_answered_with_json_or_a_stream(kind):
-    assert judged(call(), typed(kind)) == ["HTTP-003"]
+    assert judged(call(), answer_raw("ok", kind)) == ["HTTP-003"]
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
 def test_parameters_and_letter_case_of_the_type_are_free(kind):
-    assert judged(call(), typed(kind, TEXT)) == []
+    assert judged(call(), answer_raw(TEXT, kind)) == []
 
 
 def test_a_request_must_not_be_answered_with_nothing():
-    assert judged(call(), typed("application/json", "")) == ["HTTP-003"]
+    assert judged(call(), answer_raw("")) == ["HTTP-003"]
     assert judged(call(), answer(status=202)) == ["HTTP-003"]
     assert judged(call(), answer(status=204)) == ["HTTP-003"]
     old = call(2, headers=SESSION, version="2025-11-25")
@@ -69,7 +66,7 @@ def test_a_notification_with_an_id_is_told_as_that_and_nothing_else():
 
 @pytest.mark.parametrize("status", [302, 401, 404, 500, 502])
 def test_refusals_look_as_they_like(status):
-    assert judged(call(), typed("text/html", "<p>", status)) == []
+    assert judged(call(), answer_raw("<p>", "text/html", status)) == []
     assert judged(call(), answer(status=status)) == []
 
 
@@ -77,13 +74,13 @@ def test_a_notification_gets_202_and_nothing_else():
     assert judged(post(TICK), answer(status=202)) == []
     assert judged(post(TICK), answer(status=204)) == ["HTTP-004"]
     assert judged(post(TICK), answer(result(1))) == ["HTTP-004"]
-    assert judged(post(TICK), typed("text/plain", "thanks", 202)) == ["HTTP-004"]
+    assert judged(post(TICK), answer_raw("thanks", "text/plain", 202)) == ["HTTP-004"]
     assert judged(post(TICK), answer({"ok": True}, 202)) == ["HTTP-004"]
 
 
 def test_a_refused_notification_has_an_error_without_id_or_none():
     assert judged(post(TICK), answer(status=400)) == []
-    assert judged(post(TICK), typed("text/plain", "no", 400)) == []
+    assert judged(post(TICK), answer_raw("no", "text/plain", 400)) == []
     assert judged(post(TICK), answer(error(None, -32600), 400)) == []
     assert judged(post(TICK), answer(error(3, -32600), 400)) == ["HTTP-004"]
     assert judged(post(TICK), answer(result(3), 400)) == ["HTTP-004"]
@@ -129,9 +126,7 @@ def test_nothing_may_follow_the_response(last, late):
 
 def test_comments_after_the_response_are_no_messages():
     text = f"data: {TEXT}\n\n: bye\n\n"
-    reply = stream()
-    del reply["sse"]
-    assert judged(call(), {**reply, "sse_raw": text}) == []
+    assert judged(call(), stream_raw(text)) == []
 
 
 def test_over_stdio_late_progress_is_found():

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from tests.cases import (
+    HINTS,
     SESSION,
     answer,
+    answer_raw,
     ask,
     asking,
     call,
@@ -26,7 +28,6 @@ from tests.cases import (
     traffic,
 )
 
-HINTS: dict[str, Any] = {"ttlMs": 0, "cacheScope": "public"}
 METHODS = {
     "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
     "tools/list": {"tools": []},
@@ -138,10 +139,7 @@ def test_an_old_cursor_may_be_used_again():
 
 def test_nothing_is_said_of_cursors_that_may_have_been_given_unseen():
     assert ids(traffic(page(1, "7", nextCursor="8"), page(2, "9")), "LIST") == []
-    unread = exchange(
-        ask("tools/list", 2),
-        {"status": 200, "headers": {"Content-Type": "application/json"}, "body_raw": "{"},
-    )
+    unread = exchange(ask("tools/list", 2), answer_raw("{"))
     assert ids(traffic(page(1), unread, page(3, "9")), "LIST") == []
     refused = exchange(ask("tools/list", 2), answer(status=401))
     assert ids(traffic(page(1), refused, page(3, "9")), "LIST") == ["LIST-004"]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from tests.cases import (
     fired,
     ids,
     line,
+    listing,
     message,
     note,
     result,
@@ -22,17 +22,13 @@ from tests.cases import (
     stream,
     traffic,
 )
+from tests.work import calls_of
 
 REGION = {"type": "string", "x-mcp-header": "Region"}
 LIMIT = {"type": "integer", "x-mcp-header": "Limit"}
 DRY = {"type": "boolean", "x-mcp-header": "Dry"}
 DEEP = {"type": "object", "properties": {"zone": {"type": "string", "x-mcp-header": "Zone"}}}
 REFUSED = answer(error(1, -32020), 400)
-
-
-def listed(*tools: dict[str, Any], number: int = 90, t=None, **more: Any) -> dict[str, Any]:
-    reply = answer(result(number, tools=list(tools), ttlMs=0, cacheScope="private", **more))
-    return exchange(ask("tools/list", number), reply, t)
 
 
 def tool(name: str = "sql", **properties: Any) -> dict[str, Any]:
@@ -44,7 +40,7 @@ FULL = tool(region=REGION, limit=LIMIT, dry=DRY, query={"type": "string"}, at=DE
 
 def judged(arguments, headers, *before, response=REFUSED):
     request = call(1, "sql", arguments, headers=headers)
-    case = traffic(*(before or (listed(FULL),)), exchange(request, response))
+    case = traffic(*(before or (listing(FULL),)), exchange(request, response))
     return ids(case, "HDR")
 
 
@@ -101,7 +97,7 @@ def test_a_header_that_does_not_agree_is_found(arguments, headers):
 
 def test_the_value_of_an_argument_is_not_shown():
     request = call(1, "sql", {"region": "hunter2"}, headers={"Mcp-Param-Region": "hunter3"})
-    (found,) = fired(traffic(listed(FULL), exchange(request, REFUSED)), "HDR-010")
+    (found,) = fired(traffic(listing(FULL), exchange(request, REFUSED)), "HDR-010")
     assert "hunter" not in found.message
 
 
@@ -118,19 +114,18 @@ def test_the_form_of_a_parameter_header_is_judged_alone():
 
 
 def test_nothing_is_said_without_a_definition_or_with_an_invalid_one():
-    other = listed(tool("another", region=REGION))
+    other = listing(tool("another", region=REGION))
     assert judged({"region": "eu"}, {}, other, response=answer(RESULT)) == []
-    spoilt = listed(tool(region=REGION, ratio={"type": "number", "x-mcp-header": "R"}))
+    spoilt = listing(tool(region=REGION, ratio={"type": "number", "x-mcp-header": "R"}))
     assert "HDR-009" not in judged({"region": "eu"}, {}, spoilt, response=answer(RESULT))
 
 
 def test_the_newest_definition_counts_and_every_page():
-    first = listed(tool("a"), nextCursor="p2", t=(0, 1))
-    second = ask("tools/list", 91, cursor="p2")
-    page = answer(result(91, tools=[FULL], ttlMs=0, cacheScope="private"))
-    assert judged({"region": "eu"}, {}, first, exchange(second, page)) == ["HDR-009"]
-    plain = listed(tool(region={"type": "string"}), number=92)
-    assert judged({"region": "eu"}, {}, listed(FULL), plain, response=answer(RESULT)) == []
+    first = listing(tool("a"), nextCursor="p2", t=(0, 1))
+    second = listing(FULL, number=91, cursor="p2")
+    assert judged({"region": "eu"}, {}, first, second) == ["HDR-009"]
+    plain = listing(tool(region={"type": "string"}), number=92)
+    assert judged({"region": "eu"}, {}, listing(FULL), plain, response=answer(RESULT)) == []
 
 
 def test_what_may_have_changed_since_is_a_note():
@@ -139,7 +134,7 @@ def test_what_may_have_changed_since_is_a_note():
         ask("subscriptions/listen", 5, notifications={"toolsListChanged": True}), changed
     )
     case = traffic(
-        listed(FULL), listening, exchange(call(1, "sql", {"region": "eu"}), answer(RESULT))
+        listing(FULL), listening, exchange(call(1, "sql", {"region": "eu"}), answer(RESULT))
     )
     [finding] = fired(case, "HDR")
     assert (finding.rule, finding.severity) == ("HDR-009", "note")
@@ -172,7 +167,7 @@ def test_what_may_have_changed_since_is_a_note():
     ],
 )
 def test_an_annotation_clients_must_reject_is_found(schema):
-    case = traffic(listed({"name": "x", "inputSchema": {"type": "object", **schema}}))
+    case = traffic(listing({"name": "x", "inputSchema": {"type": "object", **schema}}))
     [finding] = fired(case, "HDR")
     assert (finding.rule, finding.blame, finding.spot) == ("HDR-011", "server", "x-mcp-header")
     assert finding.path.startswith("/result/tools/0/inputSchema")
@@ -190,16 +185,16 @@ def test_an_annotation_clients_must_reject_is_found(schema):
     ],
 )
 def test_an_annotation_that_is_fine_is_left_alone(schema):
-    case = traffic(listed({"name": "x", "inputSchema": {"type": "object", **schema}}))
+    case = traffic(listing({"name": "x", "inputSchema": {"type": "object", **schema}}))
     assert ids(case, "HDR") == []
 
 
 def test_a_tool_that_must_be_dropped_must_not_be_called():
     broken = tool("sql", a={"type": "string", "x-mcp-header": ""})
     called = exchange(call(1, "sql", {"a": "1"}), answer(RESULT))
-    assert ids(traffic(listed(broken), called), "HDR") == ["HDR-011", "HDR-012"]
-    mended = listed(tool("sql", a={"type": "string"}), number=91)
-    assert ids(traffic(listed(broken), mended, called), "HDR") == ["HDR-011"]
+    assert ids(traffic(listing(broken), called), "HDR") == ["HDR-011", "HDR-012"]
+    mended = listing(tool("sql", a={"type": "string"}), number=91)
+    assert ids(traffic(listing(broken), mended, called), "HDR") == ["HDR-011"]
 
 
 def test_over_stdio_annotations_mean_nothing():
@@ -219,9 +214,10 @@ def test_hostile_definitions_cost_little():
         deep = {"type": "object", "properties": {"a": deep}}
     wide = {"type": "object", "properties": {f"p{i}": dict(REGION) for i in range(9000)}}
     case = traffic(
-        listed({"name": "deep", "inputSchema": deep}, {"name": "wide", "inputSchema": wide})
+        listing({"name": "deep", "inputSchema": deep}, {"name": "wide", "inputSchema": wide})
     )
-    start = time.perf_counter()
-    found = ids(case, "HDR")
+    calls, found = calls_of(lambda: ids(case, "HDR", "TAP"))
+    assert found
+    assert set(found) == {"HDR-011"}
     assert len(found) <= 200
-    assert time.perf_counter() - start < 2
+    assert calls < 1_000_000

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -10,6 +9,7 @@ from tests.cases import (
     RESULT,
     SESSION,
     answer,
+    answer_raw,
     call,
     error,
     exchange,
@@ -23,25 +23,15 @@ from tests.cases import (
     result,
     stdio,
     stream,
+    stream_raw,
     traffic,
 )
-
-HTML = {"Content-Type": "text/html"}
-JSON = {"Content-Type": "application/json"}
 
 
 def raw(text: str, **headers: str):
     request = {**post(message("tools/list"), headers), "body_raw": text}
     del request["body"]
     return request
-
-
-def reply(text: str, status: int = 200, headers=JSON):
-    return {"status": status, "headers": headers, "body_raw": text}
-
-
-def events(text: str):
-    return {"status": 200, "headers": {"Content-Type": "text/event-stream"}, "sse_raw": text}
 
 
 def sent(body, **case):
@@ -99,15 +89,15 @@ def test_a_post_without_a_body_is_found(headers):
 
 
 def test_a_json_response_that_is_none_is_the_servers_fault():
-    (found,) = fired(traffic(exchange(call(), reply("{oops"))), "RPC")
+    (found,) = fired(traffic(exchange(call(), answer_raw("{oops"))), "RPC")
     assert (found.rule, found.blame) == ("RPC-001", "server")
-    (found,) = fired(traffic(exchange(call(), reply("<html>", 500))), "RPC")
+    (found,) = fired(traffic(exchange(call(), answer_raw("<html>", status=500))), "RPC")
     assert found.rule == "RPC-001"
 
 
 @pytest.mark.parametrize("status", [404, 500, 502])
 def test_an_error_page_that_does_not_claim_to_be_json_is_fine(status):
-    assert not ids(traffic(exchange(call(), reply("<html>", status, HTML))), "RPC")
+    assert not ids(traffic(exchange(call(), answer_raw("<html>", "text/html", status))), "RPC")
 
 
 @pytest.mark.parametrize("status", [202, 204, 405])
@@ -118,17 +108,17 @@ def test_an_empty_response_is_fine(status):
 def test_of_an_event_stream_only_the_data_of_messages_count():
     quiet = ": ping\n\nid: 1\ndata:\n\nevent: endpoint\ndata: /messages?id=1\n\n"
     final = f"data: {json.dumps(RESULT)}\n\n"
-    assert not ids(traffic(exchange(call(), events(quiet + final))), "RPC")
+    assert not ids(traffic(exchange(call(), stream_raw(quiet + final))), "RPC")
     broken = "event: message\ndata: {oops\n\n"
-    (found,) = fired(traffic(exchange(call(), events(broken + final))), "RPC")
+    (found,) = fired(traffic(exchange(call(), stream_raw(broken + final))), "RPC")
     assert (found.rule, found.blame) == ("RPC-001", "server")
 
 
 def test_other_paths_of_the_origin_may_speak_anything():
     request = {**raw("a=b"), "path": "/token"}
-    assert not ids(traffic(exchange(request, reply("oops"))), "RPC")
+    assert not ids(traffic(exchange(request, answer_raw("oops"))), "RPC")
     request = {"method": "GET", "path": "/.well-known/oauth-protected-resource", "headers": {}}
-    assert not ids(traffic(exchange(request, reply('{"method": 1}'))), "RPC")
+    assert not ids(traffic(exchange(request, answer_raw('{"method": 1}'))), "RPC")
 
 
 # malformed-envelope
@@ -272,14 +262,6 @@ def test_batches_are_fine_in_a_session_of_the_revision_that_had_them():
 def test_a_batch_that_declares_another_revision_is_found_without_a_header():
     batch = [message("tools/list")]
     assert ids(traffic(exchange(post(batch, version=None), None)), "RPC") == ["RPC-007"]
-
-
-def test_a_large_broken_message_is_judged_quickly():
-    text = '{"jsonrpc":"2.0","x":[' + "{}," * 300_000
-    case = traffic(exchange(raw(text), answer(status=400)))
-    start = time.perf_counter()
-    assert ids(case, "RPC") == ["RPC-001"]
-    assert time.perf_counter() - start < 2
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,10 @@ from tests.cases import (
     handshake,
     ids,
     line,
+    listing,
     message,
     note,
+    post,
     result,
     stdio,
     stream,
@@ -28,18 +30,12 @@ from tests.cases import (
 )
 
 
-def page(*tools: Any, number: Any = 90, cursor: Any = ..., **more: Any) -> dict[str, Any]:
-    asked = {} if cursor is ... else {"cursor": cursor}
-    reply = result(number, tools=list(tools), ttlMs=0, cacheScope="private", **more)
-    return exchange(ask("tools/list", number, **asked), answer(reply))
-
-
 def tool(name: Any = "t", **members: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}, **members}
 
 
 def listed(*tools: Any) -> list[str]:
-    return ids(traffic(page(*tools)), "TOOL")
+    return ids(traffic(listing(*tools)), "TOOL")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +59,7 @@ def test_whatever_else_a_schema_says_is_free():
 
 @pytest.mark.parametrize("name", ["", "a b", "a,b", "x" * 129, "ü", "a/b"])
 def test_an_unusual_name_is_a_note(name):
-    [finding] = fired(traffic(page(tool(name))), "TOOL")
+    [finding] = fired(traffic(listing(tool(name))), "TOOL")
     assert (finding.rule, finding.severity) == ("TOOL-002", "note")
 
 
@@ -76,18 +72,18 @@ def test_a_name_comes_once_in_a_listing():
     assert listed(tool("a"), tool("A")) == []
     assert listed(tool("a"), tool("a"), tool("a")) == ["TOOL-003", "TOOL-003"]
     case = traffic(
-        page(tool("a"), nextCursor="2"),
-        page(tool("b"), number=91, cursor="2", nextCursor=""),
-        page(tool("a"), number=92, cursor=""),
+        listing(tool("a"), nextCursor="2"),
+        listing(tool("b"), number=91, cursor="2", nextCursor=""),
+        listing(tool("a"), number=92, cursor=""),
     )
     assert ids(case, "TOOL") == ["TOOL-003"]
 
 
 def test_listings_and_pages_fetched_again_are_not_compared():
-    first = page(tool("a"), nextCursor="2")
-    second = page(tool("b"), number=91, cursor="2")
-    third = page(tool("b"), number=92, cursor="2")
-    anew = page(tool("a"), number=93, nextCursor="2")
+    first = listing(tool("a"), nextCursor="2")
+    second = listing(tool("b"), number=91, cursor="2")
+    third = listing(tool("b"), number=92, cursor="2")
+    anew = listing(tool("a"), number=93, nextCursor="2")
     assert ids(traffic(first, second, third, anew, second), "TOOL") == []
 
 
@@ -95,7 +91,7 @@ def test_pages_between_which_the_list_changed_are_not_compared():
     changed = stream(note("notifications/tools/list_changed"), open=True)
     listening = exchange(ask("subscriptions/listen", 5, notifications={}), changed)
     case = traffic(
-        page(tool("a"), nextCursor="2"), listening, page(tool("a"), number=91, cursor="2")
+        listing(tool("a"), nextCursor="2"), listening, listing(tool("a"), number=91, cursor="2")
     )
     assert ids(case, "TOOL") == []
 
@@ -105,7 +101,9 @@ NUMBER = {"type": "object", "properties": {"n": {"type": "number"}}, "required":
 
 def given(schema: Any, response: Any, *more: Any) -> list[str]:
     name = "create_tasks"
-    case = traffic(page(tool(name, outputSchema=schema)), *more, exchange(call(), answer(response)))
+    case = traffic(
+        listing(tool(name, outputSchema=schema)), *more, exchange(call(), answer(response))
+    )
     return ids(case, "TOOL")
 
 
@@ -175,12 +173,24 @@ def test_output_schemas_hold_over_stdio_and_in_sessions():
     [finding] = fired(case, "TOOL")
     assert (finding.rule, finding.path) == ("TOOL-004", "/result/structuredContent/n")
 
+    def session(version):
+        more = {"version": version, "headers": SESSION}
+        shown = exchange(
+            post(message("tools/list", 1, version=version), SESSION, version=version),
+            answer(result(1, None, tools=[tool(outputSchema=NUMBER)])),
+        )
+        reply = answer(result(2, None, content=[], structuredContent={"n": "x"}))
+        return traffic(*handshake(version), shown, exchange(call(2, "t", **more), reply))
+
+    assert ids(session("2025-11-25"), "TOOL") == ["TOOL-004"]
+    assert ids(session("2025-06-18"), "TOOL") == []
+
 
 def test_a_finding_does_not_show_what_the_tool_gave():
     schema = {"type": "object", "properties": {"key": {"type": "number"}}}
     name = "create_tasks"
     reply = answer(structured({"key": "sk-secret-value"}))
-    case = traffic(page(tool(name, outputSchema=schema)), exchange(call(), reply))
+    case = traffic(listing(tool(name, outputSchema=schema)), exchange(call(), reply))
     [finding] = fired(case, "TOOL")
     assert "secret" not in finding.message
 
@@ -226,7 +236,7 @@ def test_a_schema_that_is_one_or_of_another_dialect_is_fine(schema):
 @pytest.mark.parametrize("ref", ["https://example.com/s.json", "other.json#/a", "file:///etc/x"])
 def test_a_reference_to_another_document_is_a_note(ref):
     schema = {"type": "object", "properties": {"a": {"$ref": ref}}}
-    found = fired(traffic(page(tool(inputSchema=schema))), "TOOL")
+    found = fired(traffic(listing(tool(inputSchema=schema))), "TOOL")
     assert [(f.rule, f.severity, f.spot) for f in found] == [("TOOL-005", "note", "$ref")]
 
 
@@ -248,6 +258,6 @@ def test_hostile_schemas_cost_little():
         {"enum": [str(i) for i in range(60_000)]},
     ]
     for schema in schemas:
-        start = time.perf_counter()
+        start = time.thread_time()
         assert "TOOL-004" not in given(schema, structured("01" * 100_000))
-        assert time.perf_counter() - start < 1.5
+        assert time.thread_time() - start < 1.5
