@@ -101,8 +101,7 @@ class Chain:
             tape: of the exchange in which it asked.
             deliver: gives the round to the client, where a person may still want that.
         """
-        if self._timer is None:
-            self._timer = self._loop.call_later(self.answering.longest, self._expire)
+        self._start_clock()
         verdict = round_.verdict
         if isinstance(verdict, Send):
             self.answering.answered += 1
@@ -261,6 +260,10 @@ class Chain:
         if not self._passed:
             self.answering.book.forget(self.call)
 
+    def _start_clock(self) -> None:
+        if self._timer is None:
+            self._timer = self._loop.call_later(self.answering.longest, self._expire)
+
     def _stop_clock(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -272,8 +275,8 @@ class Chain:
 
     def pause(self, *, paused: bool) -> None:
         """Let the upstream wait while the client takes no more."""
-        if self._repeat is not None:
-            self._repeat.pause(paused=paused)
+        for repeat in self._sent():
+            repeat.pause(paused=paused)
 
     def _pending(self) -> bool:
         return self._pause is not None or self._person is not None

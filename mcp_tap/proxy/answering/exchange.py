@@ -183,9 +183,7 @@ class AnsweringExchange(Incoming):
             else:
                 self._release()
         elif self._gate is not None:
-            rest = self._gate.finish()
-            if rest:
-                super().upstream_data(rest)
+            self._let_rest_go(self._gate)
             if self._chain is not None and not self._chain.over:
                 self._upstream = None
                 self.upstream_flush()
@@ -228,6 +226,12 @@ class AnsweringExchange(Incoming):
         for data in body:
             super().upstream_data(data)
 
+    def _let_rest_go(self, gate: Gate) -> None:
+        """Pass on what there is of an event that was cut."""
+        rest = gate.finish()
+        if rest:
+            super().upstream_data(rest)
+
     def upstream_lost(self, why: str, loss: Loss) -> None:
         """Let the client see the cut, but for what it does not wait for any more."""
         if self._chain is not None and not self._chain.over:
@@ -235,6 +239,8 @@ class AnsweringExchange(Incoming):
             return
         if self._held_head is not None and loss != "garbled":
             self._release()
+        elif self._gate is not None:
+            self._let_rest_go(self._gate)
         self._held_head = None
         super().upstream_lost(why, loss)
 
@@ -267,4 +273,6 @@ class AnsweringExchange(Incoming):
             self._chain.stop(how, why)
         if self._held_head is not None:
             self._release()  # what had come is recorded
+        elif self._gate is not None:
+            self._let_rest_go(self._gate)
         super().drop(how, why)

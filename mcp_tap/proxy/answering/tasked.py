@@ -198,6 +198,8 @@ class TaskChain(Chain):
                 self.task.passed |= keys
             super().act(round_, tape, deliver)
             return
+        self._stop_clock()  # as long as the server says something, a person may still decide
+        self._start_clock()
         pace = getattr(round_.asked, "pace", None)
         delay = self._pause_next if pace is None else min(pace, _PACE_MOST)
         self._pause_next = min(_PAUSE_MOST, self._pause_next * 2)

@@ -58,6 +58,22 @@ async def test_a_response_cut_in_its_body_is_cut_for_the_client(tmp_path):
         assert rig.of(1, HttpResponse)[0].status == 200
 
 
+async def test_an_event_that_is_cut_is_cut_for_the_client(tmp_path):
+    stream = SSE_HEAD + chunk(progress(1)) + chunk(progress(2)[:-9])
+
+    async def server(wire):
+        await wire.message()
+        await wire.send(stream)
+
+    async with tapped(server, tmp_path, answering=answering()) as rig:
+        wire = await rig.client()
+        await wire.send(call())
+        assert await wire.rest() == stream
+        await rig.stop()
+        (closed,) = rig.closed()
+        assert closed.response.bytes == len(progress(1) + progress(2)[:-9])
+
+
 async def test_what_had_come_when_the_tap_stopped_is_recorded(tmp_path):
     sent = []
 

@@ -46,6 +46,19 @@ async def test_a_server_that_never_takes_note_is_not_waited_for_for_ever(tmp_pat
         assert len(server.updates) == 1
 
 
+async def test_a_server_that_falls_silent_is_not_waited_for_for_ever(tmp_path, monkeypatch):
+    server = Server(waiting("day", pollIntervalMs=5), slow=1000)
+    async with tapped(server, tmp_path, answering=answering(SCRIPT, longest=0.2)) as rig:
+        await rig.ask(call())
+        monkeypatch.setattr(tasked, "LONGEST_WAIT", 0)
+        await rig.ask(poll(2))
+        monkeypatch.undo()
+        server.silent_after = len(server.polls) + 1
+        response = await rig.ask(poll(3))
+        assert response.json["error"]["data"]["error"] == "answers-timeout"
+        assert len(server.updates) == 1
+
+
 async def test_a_client_that_leaves_ends_the_polling(tmp_path):
     server = Server(waiting("day", pollIntervalMs=20), slow=1000)
     async with tapped(server, tmp_path, answering=answering(SCRIPT)) as rig:
