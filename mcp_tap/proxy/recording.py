@@ -6,7 +6,8 @@ the parsed value of its payload, so that nothing downstream has to parse it agai
 
 from __future__ import annotations
 
-from itertools import count
+from operator import length_hint
+from typing import Final
 
 from mcp_tap.core.records import (
     HTTP_1_1,
@@ -26,6 +27,9 @@ from mcp_tap.net.heads import AnyHead, Head, RequestLine, StatusLine
 from mcp_tap.proxy.payloads import Emit, Payloads
 from mcp_tap.proxy.tape import Tape
 
+_MOST: Final = 1 << 62
+"""Records of a run: more than can be."""
+
 
 class Recording:
     """Makes the records of a run."""
@@ -34,7 +38,7 @@ class Recording:
         """Give records to `emit`; keep payloads whole up to `max_body` bytes."""
         self.emit = emit
         self._redactor = redactor
-        self._seqs = count(1)
+        self._seqs = iter(range(1, _MOST))
         self.next_seq = self._seqs.__next__
         """Counts one record on."""
         self.payloads = Payloads(emit, redactor, max_body, self.next_seq)
@@ -43,7 +47,7 @@ class Recording:
     @property
     def seq(self) -> int:
         """Number of the newest record."""
-        return int(self._seqs.__reduce__()[1][0]) - 1
+        return _MOST - 1 - length_hint(self._seqs)
 
     def request_head(self, tape: Tape, t: float) -> None:
         """Record the head of a request as the client sent it."""
