@@ -9,7 +9,18 @@ from typing import Any, TypeAlias
 from msgspec import Raw
 
 from mcp_tap.core.coding import CodingError
-from mcp_tap.core.records import AnyRecord, Body, Decision, Digest, Message, Noise, Sender, Sse
+from mcp_tap.core.records import (
+    AnyRecord,
+    Body,
+    Decision,
+    Digest,
+    Mask,
+    Message,
+    Noise,
+    Sender,
+    Sse,
+    pointer,
+)
 from mcp_tap.core.redact import Redactor, is_rpc
 from mcp_tap.core.sse import SseBlock
 from mcp_tap.core.wire import LARGE, UNPARSED, carrier, dumps, loads, spliced, spliced_line
@@ -51,6 +62,9 @@ class Payloads:
         if plain and self.message(tape, t, sender, payload, spliced(payload)):
             return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
         way = self.begin(head, stream=sender == "server")
+        if plain:
+            self._payload(tape, way, t, sender, payload, {})
+            return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
         self.data(tape, way, t, payload)
         self.end(tape, way, t, sender, whole=True)
         return way.total()
@@ -185,7 +199,8 @@ class Payloads:
         self._payload(tape, way, t, sender, payload, facts)
 
     def _block(self, tape: Tape, way: Way, t: float, block: SseBlock) -> None:
-        facts: dict[str, Any] = {"sse": block.fields}
+        shown, beside = self._shown(block.fields)
+        facts: dict[str, Any] = {"sse": shown}
         if block.size is not None:
             facts |= {"truncated": True, "size": block.size, "sha256": block.sha256}
         if block.kind == "cut":
@@ -201,8 +216,8 @@ class Payloads:
                 t=t,
                 exchange=tape.exchange,
                 sender="server",
-                sse=block.fields,
-                masked=masks,
+                sse=shown,
+                masked=[*beside, *masks],
                 truncated=block.size is not None,
                 size=block.size,
                 leg=tape.leg,
@@ -211,7 +226,19 @@ class Payloads:
             )
             self._emit((noise, UNPARSED))
             return
-        self._payload(tape, way, t, "server", block.data, facts, event=True)
+        self._payload(tape, way, t, "server", block.data, facts, event=beside)
+
+    def _shown(self, fields: Sse | None) -> tuple[Sse | None, list[Mask]]:
+        """Mask what the specifications match in an event's fields beside its data."""
+        masks: list[Mask] = []
+        if fields is None or not self._redactor.touches_bodies:
+            return fields, masks
+        shown = {
+            name: self._redactor.without_values(text, pointer("sse", name), masks)
+            for name in ("id", "event", "retry")
+            if (text := getattr(fields, name)) is not None
+        }
+        return Sse(**shown), masks
 
     def _payload(  # noqa: PLR0917 (one place, called twice)
         self,
@@ -222,14 +249,15 @@ class Payloads:
         payload: bytes,
         facts: dict[str, Any],
         *,
-        event: bool = False,
+        event: list[Mask] | None = None,
     ) -> None:
+        """Record a payload; `event`: it is the data of one, and this was masked beside it."""
         fields, value = carrier(payload)
         if len(payload) > LARGE and (self._redactor.touches_bodies or not _is_message(value)):
             value = _whole_value(payload)  # masking looks everywhere
         truncated = "truncated" in facts
         is_message = _is_message(value) or (
-            value is UNPARSED and (event or "json" in way.content_type)
+            value is UNPARSED and (event is not None or "json" in way.content_type)
         )
         if b'"jsonrpc"' in payload if value is UNPARSED else is_rpc(value):
             masked_payload, masked_value, masks = self._redactor.message(payload, value)
@@ -250,7 +278,7 @@ class Payloads:
             "exchange": tape.exchange,
             "sender": sender,
             "encoding": way.encoding,
-            "masked": masks,
+            "masked": [*event, *masks] if event else masks,
             "leg": tape.leg,
             "replaces": tape.replaces,
         }
