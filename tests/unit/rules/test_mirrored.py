@@ -41,7 +41,8 @@ def test_what_claims_to_be_encoded_is_seen_whatever_the_letter_case(value):
     assert decoded(value) is None
 
 
-def test_a_request_is_read_once_and_a_clean_one_is_empty():
+def test_a_request_is_read_once_and_what_was_not_read_is_empty():
     sent = message("tools/list", 1)
+    assert was_read(sent.flow.memo) == {}
     assert reading(sent) is reading(sent)
-    assert was_read(message("tools/list", 1).flow.memo) == {}
+    assert was_read(sent.flow.memo) is reading(sent)
