@@ -17,6 +17,7 @@ import msgspec
 
 from mcp_tap.capture.reader import CaptureReader
 from mcp_tap.cli.gather import Shelf, gather
+from mcp_tap.cli.output import printable
 from mcp_tap.core.filters import Filter, Scope
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
@@ -237,8 +238,7 @@ def display(path: Path | None) -> str | None:
     if shown is None:
         whole = os.path.abspath(path)  # noqa: PTH100 - as written: links are not followed
         here = os.path.relpath(whole)
-        text = whole if here.startswith(os.pardir) else here
-        shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        shown = printable(Path(whole if here.startswith(os.pardir) else here))
         _shown[path] = shown
     return shown
 

@@ -11,6 +11,7 @@ import msgspec
 
 from mcp_tap import config
 from mcp_tap.cli.common import EVERYWHERE, TapCommand, TapContext, TapOption, output
+from mcp_tap.cli.output import printable
 from mcp_tap.cli.settings import Commands, user_file
 from mcp_tap.core.text import safe
 from mcp_tap.errors import UsageError
@@ -50,7 +51,7 @@ def command(ctx: click.Context, /, name: str | None) -> None:
     rows = [row for each in ([name] if name else names) for row in _rows(ctx, known, each)]
     out = output()
     if out.json:
-        files = [{"path": str(path), "used": used} for path, used in _files(ctx)]
+        files = [{"path": printable(path), "used": used} for path, used in _files(ctx)]
         settings = [msgspec.to_builtins(row) for row in rows]
         document = {"version": 1, "files": files, "settings": settings}
         text = json.dumps(document, indent=2, ensure_ascii=False)

@@ -15,6 +15,7 @@ import click
 
 from mcp_tap.cli.called import as_called
 from mcp_tap.cli.common import FILE, Output, TapCommand, option, output
+from mcp_tap.cli.output import printable
 from mcp_tap.core.text import safe
 
 if TYPE_CHECKING:
@@ -137,7 +138,11 @@ def _say_what_next(capture: Path, spec: str, out: Output) -> None:
     if out.json:
         import msgspec
 
-        document = {"version": 1, "capture": str(capture), "next": [step for step, _ in steps]}
+        document = {
+            "version": 1,
+            "capture": printable(capture),
+            "next": [step for step, _ in steps],
+        }
         out.document(msgspec.json.encode(document))
         return
     width = max(len(step) for step, _ in steps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 from mcp_tap.capture import store
 from mcp_tap.capture.store import RunInfo
 from mcp_tap.cli.common import TapCommand, option, output
+from mcp_tap.cli.output import printable
 from mcp_tap.core import clock
 from mcp_tap.core.text import cut, pad, plural, safe, size, took, width
 
@@ -105,8 +105,3 @@ def table(runs: list[RunInfo]) -> list[str]:
 def summary(runs: list[RunInfo]) -> str:
     """Count runs and what they take: `3 captures, 12 MB`."""
     return f"{plural(len(runs), 'capture')}, {size(sum(run.bytes for run in runs))}"
-
-
-def printable(path: Path) -> str:
-    """Put a path into JSON, whatever its bytes are."""
-    return os.fsencode(path).decode(errors="replace")

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from mcp_tap.views.look import Row
@@ -31,6 +33,11 @@ def harmless(text: str) -> str:
     from mcp_tap.core.text import safe
 
     return "\n".join(map(safe, text.split("\n")))
+
+
+def printable(path: Path) -> str:
+    """Put a path into JSON, whatever its bytes are."""
+    return os.fsencode(path).decode(errors="replace")
 
 
 class Output:

@@ -12,7 +12,8 @@ import msgspec
 from mcp_tap.capture import store
 from mcp_tap.capture.store import RunInfo
 from mcp_tap.cli.common import DURATION, TapCommand, option, output
-from mcp_tap.cli.list import describe, printable, summary, table
+from mcp_tap.cli.list import describe, summary, table
+from mcp_tap.cli.output import printable
 from mcp_tap.core.text import plural, safe
 from mcp_tap.errors import UsageError
 

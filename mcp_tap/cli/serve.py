@@ -29,6 +29,7 @@ from mcp_tap.cli.common import Output
 from mcp_tap.cli.ending import Ending
 from mcp_tap.cli.judging import LiveVerdicts
 from mcp_tap.cli.looks import ViewName, make_view, records_of, run_stats
+from mcp_tap.cli.output import printable
 from mcp_tap.cli.upstream import WAIT, UpstreamServer
 from mcp_tap.cli.upstream_lines import ServerLines
 from mcp_tap.cli.values import LOOPBACK
@@ -280,7 +281,7 @@ def _forget_ready(path: Path) -> None:
 
 def _write_ready(path: Path, url: str, capture: Path) -> None:
     """Put the line there in one step: who sees the file sees all of it."""
-    ready = Ready(url=url, web=None, capture=str(capture.absolute()), pid=os.getpid())
+    ready = Ready(url=url, web=None, capture=printable(capture.absolute()), pid=os.getpid())
     name = None
     try:
         with tempfile.NamedTemporaryFile(

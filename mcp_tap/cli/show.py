@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mcp_tap.cli.common import Output, TapCommand, option, output
+from mcp_tap.cli.output import printable
 from mcp_tap.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ class Showing:
         torn = reader.torn
         capture = machine.capture_doc(
             reader.header,
-            path=str(reader.path) if reader.path else None,
+            path=printable(reader.path) if reader.path else None,
             records=self.records,
             lost=reader.lost,
             torn=None if torn is None else TornDoc(line=torn.line, bytes=torn.bytes),

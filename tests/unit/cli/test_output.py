@@ -111,6 +111,25 @@ def test_settings_of_the_environment_are_quoted_harmlessly(folder, capsys, monke
     assert "nothing reads" in err
 
 
+NOT_UTF8 = "run-\udcff.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["show", NOT_UTF8, "-f", "json"], "capture"),
+        (["check", NOT_UTF8, "-f", "json"], "captures"),
+        (["list", ".", "-f", "json"], "captures"),
+    ],
+)
+def test_a_document_can_name_a_file_whose_name_is_no_utf_8(folder, capsys, words, name):
+    write_run(folder / NOT_UTF8)
+    assert run(words) == 0
+    named = json.loads(capsys.readouterr().out)[name]
+    one = named[0] if isinstance(named, list) else named
+    assert one["path"].endswith("run-\ufffd.jsonl")
+
+
 def test_lists_show_headers_and_names_harmlessly(folder, capsys):
     home = folder / "home"
     write_run(home / f"{EVIL}.jsonl", label=EVIL, upstream=EVIL, run=EVIL)

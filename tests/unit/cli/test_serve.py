@@ -29,6 +29,12 @@ def test_ready_file_is_one_line_and_appears_whole(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["ready.json"]
 
 
+def test_ready_file_can_name_a_capture_whose_name_is_no_utf_8(tmp_path):
+    serve._write_ready(tmp_path / "ready.json", "u", Path("run-\udcff.jsonl"))
+    capture = json.loads((tmp_path / "ready.json").read_text(encoding="utf-8"))["capture"]
+    assert capture.endswith("run-\ufffd.jsonl")
+
+
 def test_ready_file_that_cannot_be_replaced_leaves_nothing_behind(tmp_path):
     (tmp_path / "ready.json").mkdir()
     with pytest.raises(UsageError) as error:
