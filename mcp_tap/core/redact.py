@@ -5,8 +5,8 @@ stay recognisably equal and nothing can be read back.  A `Mask` beside it keeps 
 need.  What is masked by default: credentials in header fields, secrets in URLs (of targets,
 `Location`, `Referer` and the like), and the OAuth fields of payloads that are no JSON-RPC messages.
 Anything else only by specification: `header:NAME`, `key:GLOB` (members, and parameters of queries
-and forms), `path:JSONPATH` (`$.params.arguments.password`), `value:REGEX` (anywhere).  Where a
-payload is no whole JSON, too much is masked rather than too little.
+and forms), `path:JSONPATH` (`$.params.arguments.password`), `value:REGEX` (anywhere but in the
+names of members).  Where a payload is no whole JSON, too much is masked rather than too little.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Redactor:
                     at = pointer("headers", len(out), 1)
                     if low in URL_HEADERS:
                         shown = self._url(shown, at, masks, link=low == "link")
-                    shown = self._without_values(shown, at, masks)
+                    shown = self.without_values(shown, at, masks)
             out.append((text, shown))
         return out, masks
 
@@ -95,7 +95,11 @@ class Redactor:
         if target[:1] == "/" and not ("?" in target or ";" in target or self.touches_bodies):
             return target, masks
         shown = self._url(target, "/path", masks)
-        return self._without_values(shown, "/path", masks), masks
+        return self.without_values(shown, "/path", masks), masks
+
+    def hidden(self, text: str) -> str:
+        """Mask what the `value:` specifications match in what a run's header says."""
+        return self.without_values(text, "", [])
 
     def message(self, payload: bytes, value: Any) -> tuple[bytes, Any, list[Mask]]:
         """Mask a JSON-RPC message as the specifications ask; unchanged where they match nothing."""
@@ -186,12 +190,13 @@ class Redactor:
                 text = find.members(text, lambda name: wanted(name) or self._is_tail(name), put)
                 if loose:
                     text = find.pairs(find.multipart(text, named, put), named, put)
-            text = self._without_values(text, "/text", masks)
+            text = self.without_values(text, "/text", masks)
             if masks:
                 return text.encode(encoding, writing), UNPARSED, masks
         return payload, UNPARSED, []
 
-    def _without_values(self, text: str, at: str, masks: list[Mask]) -> str:
+    def without_values(self, text: str, at: str, masks: list[Mask]) -> str:
+        """Mask what the `value:` specifications match in a text that stands `at` this place."""
         for pattern in self._wanted.values:
             pieces = MARKED.split(text)
             for index in range(0, len(pieces), 2):
@@ -280,7 +285,7 @@ class Redactor:
         fields = self._fields | {"password"} if self._fields else self._fields
         text = payload.decode("latin-1")
         text = find.form(text, self._names(fields), self._putter("/text", masks))
-        text = self._without_values(text, "/text", masks)
+        text = self.without_values(text, "/text", masks)
         return (text.encode("latin-1") if masks else payload), UNPARSED, masks
 
     def _header(self, name: bytes, value: bytes, low: str, index: int) -> tuple[str, Mask]:

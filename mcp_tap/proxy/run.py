@@ -147,6 +147,7 @@ class HttpRun:
         self._server = await self._listen(loop)
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://{_bracketed(_dialled(settings.host))}:{self.port}{target.path}"
+        path = self._redactor.hidden(target.path)
         self.header = Header(
             seq=0,
             t=0.0,
@@ -155,10 +156,13 @@ class HttpRun:
             run=run_id_for(self.capture, settings.label, wall),
             started=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             transport="http",
-            upstream=target.url,
-            listen=f"http://{_bracketed(settings.host)}:{self.port}{target.path}",
+            upstream=target.origin + path,
+            listen=f"http://{_bracketed(settings.host)}:{self.port}{path}",
             label=settings.label,
-            redaction=[*(["default"] if settings.default_redaction else []), *settings.redact],
+            redaction=[
+                *(["default"] if settings.default_redaction else []),
+                *(_told(spec, self._redactor) for spec in settings.redact),
+            ],
             max_body=settings.max_body,
             key=self._redactor.fingerprint,
         )
@@ -281,6 +285,12 @@ class HttpRun:
 
     def _from_thread(self, text: str) -> None:
         self._loop.call_soon_threadsafe(self._view.notice, text)
+
+
+def _told(spec: str, redactor: Redactor) -> str:
+    """Mask in a specification what it masks elsewhere: it may be the secret itself."""
+    kind, colon, rest = spec.partition(":")
+    return kind + colon + redactor.hidden(rest)
 
 
 def _forget(*facts: Any) -> None:

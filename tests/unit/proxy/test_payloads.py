@@ -159,3 +159,16 @@ def test_specifications_reach_comments_and_cut_events():
     pairs = recorded(stream, b"text/event-stream", specs=["value:SECR(ET)?", "key:pin"])
     assert len(pairs) == 3
     assert not any(b"SECR" in r.payload() for r, _ in pairs)
+
+
+def test_specifications_reach_what_stands_beside_the_data_of_events():
+    events = b"id: a-SECRET\nevent: SECRET\ndata: {}\n\nid: SECRET\nretry: 5\n\nid: SECRET\ndata: x"
+    usual = b"event: message\ndata: {}\n\n"
+    pairs = recorded(usual + events, b"text/event-stream", specs=["value:SECRET"])
+    plain, event, noise, cut = (r for r, _ in pairs)
+    assert not any("SECRET" in repr(r.sse) for r, _ in pairs)
+    assert (plain.sse.event, plain.masked) == ("message", [])
+    assert event.sse.id.startswith("a-mcp-tap:")
+    assert [m.at for m in event.masked] == ["/sse/id", "/sse/event"]
+    assert ([m.at for m in noise.masked], noise.sse.retry) == (["/sse/id"], "5")
+    assert [m.at for m in cut.masked] == ["/sse/id"]

@@ -61,6 +61,15 @@ async def test_the_header_says_what_is_done(tmp_path):
         assert len(header.key) == 16
 
 
+async def test_the_header_keeps_no_value_that_is_masked_elsewhere(tmp_path):
+    specs = ["value:SECRET[0-9]?", "value:other"]
+    async with tapped(pong, tmp_path, path="/mcp/SECRET1", redact=specs) as rig:
+        header = rig.view.header
+    assert not any("SECRET1" in text for text in (header.upstream, header.listen))
+    assert "SECRET" not in rig.run.capture.read_text()
+    assert "value:other" not in header.redaction
+
+
 async def test_exchanges_and_records_are_counted(tmp_path):
     async with tapped(pong, tmp_path) as rig:
         for _ in range(3):
