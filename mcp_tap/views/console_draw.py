@@ -317,11 +317,11 @@ def _messages(state: ConsoleState, cells: int) -> Iterator[Row]:
             yield fit(row, cells, more)
         if row_ := blame_row(chosen, " "):
             yield fit(row_, cells, more)
-        for row in finding_rows(chosen.findings, " "):
-            yield fit(row, cells, more)
     elif chosen is not None:
         for row in _exchange(chosen):
             yield [(" ", ""), *row]
+    for row in finding_rows(chosen.findings if chosen else (), " "):
+        yield fit(row, cells, more)
 
 
 def _request(call: Call, n: int, state: ConsoleState, cells: int) -> Iterator[Row]:

@@ -141,6 +141,15 @@ def test_x_tells_a_finding_in_full_above_the_page_of_its_rule():
     assert "\x1b" not in "".join(drawn)
 
 
+def test_findings_of_an_exchange_stand_below_it():
+    found = Finding(
+        rule="HTTP-004", name="notification-response", severity="warning", level="must",
+        blame="server", message="answered 200", seq=7, t=1.0, exchange=30,
+    )  # fmt: skip
+    drawn = "\n".join(lines(console(calls=[b.exchange(status=500, findings=[found])]), 80, 24))
+    assert " W HTTP-004 notification-response  server  answered 200" in drawn
+
+
 def test_wire_text_cannot_break_the_screen():
     nasty = "\x1b[2J\r\n\x9b東\u202e"
     call = b.deploy()
