@@ -294,10 +294,7 @@ class Book:
         return frozenset(found if self._advertise is None else found & self._advertise)
 
     def _answered_by(self, entry: Entry) -> frozenset[AskKind]:
-        kinds = entry.kinds
-        for condition, word in entry.match.items():
-            if condition in ("ask", "mode"):
-                kinds = kinds.intersection(word if isinstance(word, list) else [word])
+        kinds = entry.answerable
         if kinds <= frozenset({"form"}):
             return kinds
         for step in entry.steps:

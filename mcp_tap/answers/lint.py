@@ -26,8 +26,6 @@ from mcp_tap.core.values import same_json
 
 Severity: TypeAlias = Literal["warning", "note"]
 _GLOBS: Final = ("server", "tool", "name", "method", "key", "url")
-_NEEDS: Final[dict[str, AskKind]] = {"field": "form", "url": "url"}
-"""Condition -> the only kind of asks that can meet it."""
 
 
 class Remark(Struct, frozen=True, kw_only=True):
@@ -75,20 +73,9 @@ def _remark(
     return Remark(severity=severity, code=code, where=where, what=what, help=help)
 
 
-def kinds_of(entry: Entry) -> frozenset[AskKind]:
-    """Give the kinds of asks that can meet an entry's conditions and be answered by it."""
-    kinds = entry.kinds
-    for key, wanted in entry.match.items():
-        if key in ("ask", "mode"):
-            kinds = kinds.intersection(_texts(wanted))
-        elif key in _NEEDS:
-            kinds = kinds & {_NEEDS[key]}
-    return kinds
-
-
 def _entry(entry: Entry) -> Iterator[Remark]:
     """Look at one entry by itself."""
-    if not kinds_of(entry):
+    if not entry.answerable:
         can = " and ".join(sorted(NAMES[kind] for kind in entry.kinds))
         yield _remark(
             entry,
@@ -186,7 +173,7 @@ def _advertised(script: Script) -> Iterator[Remark]:
         return
     can: set[AskKind] = set()
     for entry in script.entries:
-        can |= kinds_of(entry)
+        can |= entry.answerable
     can |= ANSWERED_BY.get(script.unmatched, frozenset())
     for kind in sorted(script.advertise - can):
         yield Remark(
@@ -203,7 +190,7 @@ def _advertised(script: Script) -> Iterator[Remark]:
 
 def _unreachable(entry: Entry, before: tuple[Entry, ...]) -> Iterator[Remark]:
     for other in before:
-        if other.times is None and kinds_of(entry) and hides(other, entry):
+        if other.times is None and entry.answerable and hides(other, entry):
             yield _remark(
                 entry,
                 "never-wins",
@@ -215,7 +202,7 @@ def _unreachable(entry: Entry, before: tuple[Entry, ...]) -> Iterator[Remark]:
 
 def hides(first: Entry, later: Entry) -> bool:
     """Tell whether the first matches everything that the later one does."""
-    if not kinds_of(later) <= first.kinds:
+    if not later.answerable <= first.kinds:
         return False
     return all(_implied(key, wanted, later) for key, wanted in first.match.items())
 
@@ -223,7 +210,7 @@ def hides(first: Entry, later: Entry) -> bool:
 def _implied(key: str, wanted: Any, later: Entry) -> bool:
     """Tell whether a condition holds wherever the later entry's do."""
     if key in ("ask", "mode"):
-        return kinds_of(later) <= frozenset(_texts(wanted))
+        return later.answerable <= frozenset(_texts(wanted))
     if key not in later.match:
         return key == "method" and "tool" in later.match and _method_of_tools(wanted)
     has = later.match[key]

@@ -29,6 +29,8 @@ WAYS: Final[tuple[Way, ...]] = get_args(Way)
 AFTER: Final[tuple[AfterLast, ...]] = get_args(AfterLast)
 OTHERS: Final = "*"
 """In `content`: all fields that are not named."""
+_ONLY_OF: Final[dict[str, AskKind]] = {"field": "form", "url": "url"}
+"""Condition -> the only kind of asks that can meet it."""
 
 
 class FromEnv(Struct, frozen=True):
@@ -92,6 +94,17 @@ class Entry(Struct, frozen=True, kw_only=True, eq=False):
     """Calls it answers for; after them, it is passed over."""
     check: bool = True
     """Content is compared with the schema before it is sent."""
+
+    @property
+    def answerable(self) -> frozenset[AskKind]:
+        """Kinds of asks that can meet its conditions and be answered by it."""
+        kinds = self.kinds
+        for key, wanted in self.match.items():
+            if key in ("ask", "mode"):
+                kinds = kinds.intersection(wanted if isinstance(wanted, list) else [wanted])
+            elif key in _ONLY_OF:
+                kinds = kinds & {_ONLY_OF[key]}
+        return kinds
 
     @property
     def place(self) -> str:
