@@ -14,7 +14,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -48,13 +48,6 @@ _WORDS: Final = {
 _OMIT: Final = ":-"
 """The line that leaves a field out, also where it has a default."""
 _ANYWHERE: Final = frozenset({"decline", "cancel", "pass", "fail", "back", "help"})
-
-
-class Asker(Protocol):
-    """Whoever can be asked what no script answers."""
-
-    async def answer(self, questions: Sequence[Question]) -> Answers:
-        """Have the questions of one round answered; cancelled, they are withdrawn."""
 
 
 class Prompt(Struct, frozen=True, kw_only=True):

@@ -9,13 +9,12 @@ from __future__ import annotations
 from msgspec import Raw
 
 from mcp_tap.answers.question import Question
+from mcp_tap.core import spec
 from mcp_tap.core.finding import RANK, Finding
 from mcp_tap.core.records import FORMAT, AnyRecord, Header, HttpRequest, HttpResponse, Message
 from mcp_tap.core.wire import dumps
 from mcp_tap.pipeline.spine import Pipeline
 
-_VERSION = "2026-07-28"
-_META = "io.modelcontextprotocol/"
 _FAMILIES = ("SEC-", "ELIC-")
 _LEAST = RANK["warning"]
 
@@ -50,15 +49,15 @@ def concerns(question: Question, upstream: str) -> list[str]:
 def _records(question: Question, upstream: str) -> list[AnyRecord]:
     """Write down a call that ends in the question."""
     meta = {
-        f"{_META}protocolVersion": _VERSION,
-        f"{_META}clientCapabilities": {"elicitation": {"form": {}, "url": {}}},
+        spec.META_VERSION: spec.STATELESS_SINCE,
+        spec.CLIENT_CAPABILITIES: {"elicitation": {"form": {}, "url": {}}},
     }
     call = {"name": question.name or "tool", "arguments": {}, "_meta": meta}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     ask = {"method": "elicitation/create", "params": question.params}
-    result = {"resultType": "input_required", "inputRequests": {"ask": ask}}
+    result = {"resultType": spec.INPUT_REQUIRED, "inputRequests": {"ask": ask}}
     response = {"jsonrpc": "2.0", "id": 1, "result": result}
-    fields = [("content-type", "application/json"), ("mcp-protocol-version", _VERSION)]
+    fields = [("content-type", "application/json"), ("mcp-protocol-version", spec.STATELESS_SINCE)]
     return [
         Header(
             seq=0,
