@@ -33,6 +33,7 @@ HEADER_NAME: Final = "mcp-name"
 HEADER_LAST_EVENT: Final = "last-event-id"
 
 INITIALIZE: Final = "initialize"
+DISCOVER: Final = "server/discover"
 LISTEN: Final = "subscriptions/listen"
 TASKS_GET: Final = "tasks/get"
 TASKS_UPDATE: Final = "tasks/update"
@@ -44,14 +45,6 @@ NOTE_CANCELLED: Final = "notifications/cancelled"
 NOTE_TASK: Final = "notifications/tasks"
 NOTE_ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 NOTE_ELICITED: Final = "notifications/elicitation/complete"
-
-NOTE_LISTS: Final = (
-    "notifications/tools/list_changed",
-    "notifications/prompts/list_changed",
-    "notifications/resources/list_changed",
-    "notifications/resources/updated",
-)
-"""What a listen stream, or a session's GET stream, may announce."""
 
 MAY_ASK: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
 """Requests a server may answer with `input_required`."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
 
 PAGED: Final = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
-CACHED: Final = ("server/discover", *PAGED, "resources/read")
+CACHED: Final = (spec.DISCOVER, *PAGED, "resources/read")
 MOST_CURSORS: Final = 1024
 MOST_FRESH: Final = 256
 MOST_OPEN: Final = 64
@@ -140,7 +140,7 @@ class Listings(Topic):
             self._forget(CACHED)
             return
         newest = self._fresh.values()[-1:]
-        anew = method == "server/discover" and type(message.id) is not int
+        anew = method == spec.DISCOVER and type(message.id) is not int
         if newest and (anew or _is_older(message.id, newest[0].id)):
             self._forget(CACHED)  # ids start again: so did the client
 

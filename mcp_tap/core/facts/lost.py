@@ -20,7 +20,7 @@ LONGEST: Final = 3600.0
 MOST_SIZE: Final = 256 << 10
 """Bytes of a request that is kept."""
 
-_BEGINS: Final = frozenset({spec.INITIALIZE, "server/discover"})
+_BEGINS: Final = frozenset({spec.INITIALIZE, spec.DISCOVER})
 """What a client that was started anew may send first, with the id its last run began with."""
 _BROKEN: Final = frozenset({"upstream_cut", "client_gone", "timeout"})
 

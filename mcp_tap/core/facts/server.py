@@ -8,12 +8,11 @@ from msgspec import Struct
 
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.topic import Topic
-from mcp_tap.core.spec import METHOD_NOT_FOUND, UNSUPPORTED_VERSION
+from mcp_tap.core.spec import DISCOVER, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
 
-DISCOVER: Final = "server/discover"
 MOST_VERSIONS: Final = 64
 
 
