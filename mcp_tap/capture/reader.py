@@ -330,7 +330,7 @@ def _ordinary(lines: list[bytes], expected: int) -> list[AnyRecord]:
     """Decode lines that follow each other in `seq`; nothing, where one of them is special."""
     try:
         records = [decode_flat(line) for line in lines]
-    except (*UNDECODABLE, RecursionError):
+    except UNDECODABLE:
         return []
     if not _NOTED.isdisjoint(map(type, records)):
         return []
