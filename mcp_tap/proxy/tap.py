@@ -61,7 +61,7 @@ class Tap:
         self.heads = HeadReader(b"expect")
         """What is known of the clients' heads."""
         self.whole: Whole[RequestLine] = Whole()
-        """What is known of the clients' heads."""
+        """The heads that are known well enough to be told by their bytes."""
         self.own_heads = HeadReader()
         self._changes: RawHeaders = list(extra_headers)
         if upstream_host is not None:
