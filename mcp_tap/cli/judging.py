@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
-import msgspec
 
 from mcp_tap.cli.common import FILE, TapContext, option
 
@@ -99,6 +98,8 @@ def _of_check(ctx: TapContext) -> dict[str, Found]:
 
     What else stands in that table is no matter of a live run.
     """
+    import msgspec
+
     from mcp_tap.cli.policing import TABLE
     from mcp_tap.cli.settings import Commands
     from mcp_tap.config import settings
