@@ -44,19 +44,39 @@ STATUSES = [200] * 20 + [202, 204, 400, 401, 404, 405, 500, 502]
 HOWS = ["complete"] * 20 + ["client_gone", "upstream_cut", "upstream_down", "shutdown", "timeout"]
 
 
+def examples() -> list[str]:
+    """Give the example cases as they are written, each one line of JSON."""
+    files = sorted(EXAMPLES.glob("*.jsonl"))
+    return [line for path in files for line in path.read_text("utf-8").splitlines()]
+
+
 def corpus() -> list[tuple[str, list[tuple[str, str]], Any]]:
     """Give sender, headers and body of every message of the example cases."""
     found = []
-    for path in sorted(EXAMPLES.glob("*.jsonl")):
-        for line in path.read_text("utf-8").splitlines():
-            for exchange in json.loads(line).get("exchanges", ()):
-                request, response = exchange["request"], exchange["response"] or {}
-                headers = list(request.get("headers", {}).items())
-                if "body" in request:
-                    found.append(("client", headers, request["body"]))
-                headers = list(response.get("headers", {}).items())
-                bodies = (response.get("body"), *response.get("sse", ()))
-                found += [("server", headers, body) for body in bodies if body is not None]
+    for line in examples():
+        for exchange in json.loads(line).get("exchanges", ()):
+            request, response = exchange["request"], exchange["response"] or {}
+            headers = list(request.get("headers", {}).items())
+            if "body" in request:
+                found.append(("client", headers, request["body"]))
+            headers = list(response.get("headers", {}).items())
+            bodies = (response.get("body"), *response.get("sse", ()))
+            found += [("server", headers, body) for body in bodies if body is not None]
+    return found
+
+
+def places(case: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """List where in the bodies of a case a value stands: what holds each, and under which key."""
+    found: list[tuple[Any, Any]] = []
+    for exchange in case.get("exchanges", ()):
+        request, response = exchange["request"], exchange["response"] or {}
+        found += [(side, "body") for side in (request, response) if "body" in side]
+        found += [(response["sse"], at) for at in range(len(response.get("sse", ())))]
+    for holder, key in found:  # grows on the way
+        value = holder[key]
+        if isinstance(value, dict | list):
+            keys = range(len(value)) if isinstance(value, list) else value
+            found += [(value, key) for key in keys]
     return found
 
 

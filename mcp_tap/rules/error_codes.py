@@ -277,7 +277,7 @@ def _versions(m: Message, request: Message, data: dict[str, Any]) -> Iterator[Hi
         words = "whose requested revision is not a string"
         yield Hit(start + words, _DATA + "/requested")
         return
-    asked = {request.meta.get(META_VERSION), m.flow.header(HEADER_VERSION)}
+    asked = (request.meta.get(META_VERSION), m.flow.header(HEADER_VERSION))
     if requested not in asked:
         words = "that names another revision than the requested one"
         yield Hit(start + words, _DATA + "/requested", severity="warning")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +16,12 @@ from mcp_tap.core.finding import Finding
 from mcp_tap.core.records import decode, encode
 from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.pipeline import Pipeline
-from tests.garbage import Traffic
+from mcp_tap.testing import run_case
+from tests.garbage import ODD, Traffic, examples, places
 
 transports = st.sampled_from(["http", "stdio"])
+UNFIT: list[Any] = [{}, [[]], ["a", 1, None, {}], {"": {}}]
+"""What cannot be hashed, sorted or joined."""
 
 
 def judged(records, *, parsed: bool = False) -> list[Finding]:
@@ -29,11 +34,25 @@ def judged(records, *, parsed: bool = False) -> list[Finding]:
     return [change for change in changes if isinstance(change, Finding)]
 
 
+def failures(findings: list[Finding]) -> list[str]:
+    return [f.message for f in findings if f.rule == "TAP-001"]
+
+
 @given(seed=st.integers(0, 2**32), transport=transports)
 @settings(max_examples=25, deadline=None)
 def test_no_message_of_any_shape_makes_a_rule_fail(seed, transport):
-    found = judged(islice(Traffic(seed, transport=transport), 400))
-    assert [f.message for f in found if f.rule == "TAP-001"] == []
+    assert failures(judged(islice(Traffic(seed, transport=transport), 400))) == []
+
+
+@given(line=st.sampled_from(examples()), at=st.integers(0, 2**16), odd=st.sampled_from(ODD + UNFIT))
+@settings(max_examples=100, deadline=None)
+def test_no_value_in_any_place_of_a_message_makes_a_rule_fail(line, at, odd):
+    case = json.loads(line)
+    found = places(case)
+    if found:
+        holder, key = found[at % len(found)]
+        holder[key] = odd
+    assert failures(run_case(case, live=True)) == []
 
 
 @given(seed=st.integers(0, 2**32), transport=transports)
@@ -52,6 +71,20 @@ def resident() -> int:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("odd", UNFIT, ids=json.dumps)
+def test_nothing_unfit_in_any_place_of_any_example_makes_a_rule_fail(odd):
+    failed: list[tuple[str, Any, list[str]]] = []
+    for line in examples():
+        case = json.loads(line)
+        for holder, key in places(case):
+            before, holder[key] = holder[key], odd
+            found = failures(run_case(case, live=True))
+            failed += [(case["id"], key, found)] if found else []
+            holder[key] = before
+    assert failed == []
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 def test_a_million_messages_are_judged_without_failing_or_growing(transport):
     traffic = Traffic(7, transport=transport)
@@ -59,8 +92,7 @@ def test_a_million_messages_are_judged_without_failing_or_growing(transport):
     raised: list[str] = []
     early = 0
     for record in traffic:
-        found = (change for change in pipeline.feed(record) if isinstance(change, Finding))
-        raised += [finding.message for finding in found if finding.rule == "TAP-001"]
+        raised += failures([c for c in pipeline.feed(record) if isinstance(c, Finding)])
         if not early and traffic.messages >= 300_000:
             gc.collect()
             early = resident()

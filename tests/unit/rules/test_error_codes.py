@@ -192,6 +192,13 @@ def test_supported_revisions_are_listed(data, severity):
     assert [f.severity for f in found] == ([] if severity is None else [severity])
 
 
+@pytest.mark.parametrize("version", [{}, [], 3])
+def test_a_declared_revision_that_is_no_string_can_be_compared_as_well(version):
+    refusal = error(code=-32022, supported=[], requested="2027-01-01")
+    (found,) = errors(refusal, request=call(meta={VERSION: version}))
+    assert (found.rule, found.severity) == ("ERR-006", "warning")
+
+
 def test_typed_errors_need_data():
     (found,) = errors(error(code=-32022))
     assert (found.rule, found.spot) == ("ERR-006", "data")
