@@ -167,9 +167,9 @@ def unsafe_header_value_not_encoded(m: Message) -> Hits:
 
     That is so for letters beyond ASCII, control characters, blanks at either end, and for text that
     itself looks like the Base64 form: such values are changed on the way, or read as something
-    else.  A tab counts as a control character also within, where it may turn into a blank; blanks
-    within are safe, and so is an empty value.  `Mcp-Param-*` headers are judged where the tool's
-    definition was seen.
+    else.  Blanks within are safe, and so is an empty value.  A tab within is a control character,
+    but also named among those a header may have: nothing is said where it arrives as it was.
+    `Mcp-Param-*` headers are judged where the tool's definition was seen.
     """
     return reading(m).get("HDR-007")
 

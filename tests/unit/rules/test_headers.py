@@ -129,6 +129,12 @@ def test_a_safe_name_may_travel_as_it_is(name):
     assert judged(call(name=name, headers={"Mcp-Name": name}), answer(RESULT)) == []
 
 
+def test_a_tab_within_is_let_pass_where_it_arrives_as_it_was():
+    assert judged(call(name="a\tb", headers={"Mcp-Name": "a\tb"}), answer(RESULT)) == []
+    assert judged(call(name="a\tb", headers={"Mcp-Name": "a b"})) == ["HDR-007"]
+    assert judged(call(name="\ta\té", headers={"Mcp-Name": "a\té"})) == ["HDR-007"]
+
+
 def test_a_name_that_looks_encoded_and_travels_plainly_is_one_fault():
     name = "=?base64?literal?="
     assert judged(call(name=name, headers={"Mcp-Name": name})) == ["HDR-007"]
