@@ -25,8 +25,6 @@ _KEY: Final = re.compile(rb'[ \t\r\n]*("(?:[^"\\]|\\.)*+")[ \t\r\n]*:[ \t\r\n]*'
 _NEXT: Final = re.compile(rb"[ \t\r\n]*([,}])")
 _OPEN: Final = re.compile(rb"[ \t\r\n]*\{")
 _SPACE: Final = b" \t\r\n"
-_RARE: Final = 8
-"""Bytes from which a token is worth looking for: shorter ones stand in many places."""
 
 
 class Span(NamedTuple):
@@ -158,28 +156,6 @@ def spliced(data: bytes, edits: Iterable[Edit]) -> bytes:
         here = end
     out.append(data[here:])
     return b"".join(out)
-
-
-def swapped(data: bytes, old: bytes, new: bytes, *path: str) -> bytes:
-    """Put another token in the place of a member's value that is known; the quick way where it can.
-
-    Args:
-        data: the JSON text.
-        old: the value as it stands there.
-        new: what is to stand there.
-        path: names that lead to the member.
-
-    Raises:
-        SpliceError: an object on the way names a member twice, or the member is not there.
-    """
-    if len(old) > _RARE:
-        at = data.find(old)
-        if at >= 0 and data.find(old, at + 1) < 0:  # the only place it can be
-            return data[:at] + new + data[at + len(old) :]
-    span = find(data, *path)
-    if span is None:
-        raise SpliceError(f"no member {'.'.join(path)}")
-    return data[: span.start] + new + data[span.end :]
 
 
 def _closing(data: bytes, at: Span | None) -> int:

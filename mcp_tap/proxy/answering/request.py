@@ -5,6 +5,7 @@ No socket, no clock: bytes in, bytes out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from mcp_tap.core import spec
 from mcp_tap.core.model import AskKind
-from mcp_tap.core.splice import SpliceError, find, put, spliced, swapped
+from mcp_tap.core.splice import SpliceError, find, put, spliced
 from mcp_tap.core.wire import dumps, loads
 from mcp_tap.net.heads import Head, RequestLine
 from mcp_tap.proxy.answering.heads import field
@@ -26,7 +27,9 @@ _LOOKED_AT: Final = spec.MAY_ASK | {spec.TASKS_GET, spec.LISTEN}
 _VERSION: Final = b"mcp-protocol-version"
 _REMEMBERED: Final = 512
 _LARGE: Final = 8 << 10
-"""Bytes of a `_meta` above which it is not remembered."""
+"""Bytes of capabilities above which they are not remembered."""
+_KEY: Final = dumps(spec.CLIENT_CAPABILITIES)
+_COLON: Final = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
 
 
 class _Params(Struct, rename={"meta": "_meta"}, gc=False):
@@ -43,7 +46,13 @@ class _Request(Struct, gc=False):
     params: _Params
 
 
+class _Meta(Struct, gc=False):
+    version: Any = msgspec.field(name=spec.META_VERSION, default=None)
+    capabilities: Raw | UnsetType = msgspec.field(name=spec.CLIENT_CAPABILITIES, default=UNSET)
+
+
 _decoder: Final = msgspec.json.Decoder(_Request)
+_metas: Final = msgspec.json.Decoder(_Meta)
 
 
 class Meta(Struct, frozen=True, kw_only=True):
@@ -55,9 +64,9 @@ class Meta(Struct, frozen=True, kw_only=True):
     declared: frozenset[AskKind] = frozenset()
     """Kinds of asks its client can answer."""
     token: bytes = b""
-    """As it came."""
+    """Its capabilities as they came; empty where there are none."""
     edited: bytes | None = None
-    """As it goes upstream, where that is not the same."""
+    """Its capabilities as they go upstream, where that is not the same."""
     tasks: bool = False
     """It declares that a call may become a task."""
     shown: Any = None
@@ -133,7 +142,7 @@ class Reader:
     def __init__(self, advertise: Mapping[str, Any]) -> None:
         """Declare the capabilities `advertise` where a client does not."""
         self._advertise = advertise
-        self._metas: dict[bytes, Meta] = {}
+        self._metas: dict[tuple[str | None, bytes], Meta] = {}
 
     def read(self, body: bytes, head: Head[RequestLine]) -> Watched | None:
         """Read a request; None for whatever is not looked at."""
@@ -146,59 +155,86 @@ class Reader:
             return None
         params = request.params
         raw = params.meta
-        meta = _NO_META if raw is UNSET else self._meta(bytes(raw))
+        meta = _NO_META if raw is UNSET else self._meta(raw)
         if not meta.modern and (meta.version is not None or not _is_modern(field(head, _VERSION))):
             return None
         watched = Watched(
             method, body, meta, request.id, _named(method, params), params.requestState
         )
-        if meta.edited is not None:
+        if meta.edited is not None and raw is not UNSET:
             try:
-                watched.body = swapped(body, meta.token, meta.edited, "params", "_meta")
+                watched.body = _declaring_more(body, raw, meta)
             except SpliceError:
-                return None
+                return watched
             watched.edited = True
         return watched
 
-    def _meta(self, token: bytes) -> Meta:
-        found = self._metas.get(token)
+    def _meta(self, raw: Raw) -> Meta:
+        try:
+            said = _metas.decode(raw)
+        except (ValueError, RecursionError):
+            return _NO_META
+        version = said.version if type(said.version) is str else None
+        token = b"" if said.capabilities is UNSET else bytes(said.capabilities)
+        key = version, token
+        found = self._metas.get(key)
         if found is None:
-            found = self._read(token)
+            found = self._read(version, token)
             if len(token) <= _LARGE:
                 if len(self._metas) >= _REMEMBERED:
                     self._metas.clear()
-                self._metas[token] = found
+                self._metas[key] = found
         return found
 
-    def _read(self, token: bytes) -> Meta:
+    def _read(self, version: str | None, token: bytes) -> Meta:
         try:
-            value = loads(token)
+            capabilities = loads(token) if token else None
         except ValueError:
             return _NO_META
-        if type(value) is not dict:
-            return _NO_META
-        version = value.get(spec.META_VERSION)
-        version = version if type(version) is str else None
-        capabilities = value.get(spec.CLIENT_CAPABILITIES)
-        edited = None
-        if self._advertise:
-            try:
-                edited = declaring(token, capabilities, self._advertise, spec.CLIENT_CAPABILITIES)
-            except SpliceError:
-                edited = None
+        told = self._told(token, capabilities)
+        extensions = capabilities.get("extensions") if type(capabilities) is dict else None
         return Meta(
             version=version,
             modern=_is_modern(version),
             declared=declared_in(capabilities),
             token=token,
-            edited=edited,
-            tasks=spec.TASKS_EXTENSION.encode() in token,
-            shown=_shown(edited) if edited is not None else None,
+            edited=told,
+            tasks=type(extensions) is dict and spec.TASKS_EXTENSION in extensions,
+            shown=None if told is None else _shown(told),
         )
 
+    def _told(self, token: bytes, capabilities: Any) -> bytes | None:
+        """Write capabilities as they go upstream; None where that is as they came."""
+        if type(capabilities) is not dict:
+            return dumps(dict(self._advertise)) if self._advertise else None
+        try:
+            return declaring(token, capabilities, self._advertise)
+        except SpliceError:
+            return None
 
-def _shown(token: bytes) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "params": {"_meta": loads(token)}}
+
+def _shown(capabilities: bytes) -> dict[str, Any]:
+    meta = {spec.CLIENT_CAPABILITIES: loads(capabilities)}
+    return {"jsonrpc": "2.0", "params": {"_meta": meta}}
+
+
+def _declaring_more(body: bytes, raw: Raw, meta: Meta) -> bytes:
+    """Put other capabilities into a request; the quick way where there is but one place for them.
+
+    Raises:
+        SpliceError: an object on the way to them names a member twice.
+    """
+    token, told = meta.token, meta.edited
+    assert told is not None
+    at = body.find(_KEY)
+    # Where `_meta` has no escapes, the name stands in it as it is; once in all, it is that one.
+    if token and b"\\" not in bytes(raw) and body.find(_KEY, at + 1) < 0:
+        colon = _COLON.match(body, at + len(_KEY))
+        if colon is not None:
+            start = colon.end()
+            return body[:start] + told + body[start + len(token) :]
+    edits = put(body, {spec.CLIENT_CAPABILITIES: told}, find(body, "params", "_meta"))
+    return spliced(body, edits)
 
 
 def _is_modern(version: str | None) -> bool:

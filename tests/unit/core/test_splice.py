@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.core.splice import Edit, Place, Span, SpliceError, find, members, put, spliced, swapped
+from mcp_tap.core.splice import Edit, Place, Span, SpliceError, find, members, put, spliced
 
 TEXT = b' { "a" : 1.50 , "b":{"x\\u0041":[ {} ],"y":null}, "c":"}," }\n'
 
@@ -73,19 +73,6 @@ def test_edits_are_carried_out_from_the_front():
 def test_what_has_no_one_reading_is_refused(text):
     with pytest.raises(SpliceError):
         members(text)
-
-
-def test_a_token_that_stands_in_one_place_is_swapped_there():
-    text = b'{"p":{"m":{"long":"enough"}}}'
-    assert swapped(text, b'{"long":"enough"}', b"1", "p", "m") == b'{"p":{"m":1}}'
-
-
-def test_a_token_that_stands_in_two_places_is_looked_for():
-    text = b'{"q":{"long":"enough"},"p":{"m":{"long":"enough"}}}'
-    wanted = b'{"q":{"long":"enough"},"p":{"m":1}}'
-    assert swapped(text, b'{"long":"enough"}', b"1", "p", "m") == wanted
-    with pytest.raises(SpliceError):
-        swapped(text, b"{}", b"1", "nowhere")
 
 
 def test_spans_are_pairs():

@@ -87,6 +87,46 @@ def test_what_is_remembered_of_a_meta_holds_for_the_next_request():
     assert json.loads(two.body)["params"]["arguments"] == {"n": 2}
 
 
+KEY = b'"' + spec.CLIENT_CAPABILITIES.encode() + b'"'
+BODY = b'{"id":1,"method":"tools/call","params":{"arguments":[7],"_meta":{"a":7,%b:{},"b":"%b"}}}'
+TELLING = BODY % (b'"io.modelcontextprotocol/protocolVersion":"2026-07-28",' + KEY, b"00-4b")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {KEY + b":": KEY + b" \t: \n"},
+        {KEY: KEY.replace(b"/", b"\\/")},
+        {KEY: b'"x":1,' + KEY.replace(b"c", b"\\u0063")},
+        {b"[7]": b"{%b:[]}" % KEY},
+        {KEY + b":{": KEY + b" : {", b"[7]": b"{%b:{ }}" % KEY},
+        {b"7,": b"{%b:[]}," % KEY},
+        {b'/clientCapabilities":{': b'\\/clientCapabilities":{', b"7,": b"{%b:{ }}," % KEY},
+        {b"00-4b": b"\\n"},
+    ],
+)
+def test_nothing_but_the_capabilities_is_changed(change):
+    body = TELLING
+    for old, new in change.items():
+        assert body.count(old) == 1
+        body = body.replace(old, new)
+    at = body.rindex(b"{}")
+    assert read(body).body == body[:at] + b'{"elicitation":{"form":{}}}' + body[at + 2 :]
+
+
+def test_capabilities_that_stand_elsewhere_are_not_those_of_the_client():
+    body = TELLING.replace(KEY, b'"x"').replace(b"[7]", b"{%b:{}}" % KEY)
+    more = b',%b:{"elicitation":{"form":{}}}}}}' % KEY
+    assert read(body).body == body[:-3] + more
+
+
+def test_capabilities_named_twice_are_left_as_they_are():
+    body = TELLING.replace(KEY, b"%b:{},%b" % (KEY, KEY))
+    found = read(body)
+    assert (found.body, found.edited) == (body, False)
+
+
 def test_a_repeat_has_the_answers_and_the_state():
     found = read(request(5), {})
     again = found.again(b'"t1"', b'{"k":{}}', b'"s\\u0031"')
