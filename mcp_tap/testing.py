@@ -23,23 +23,14 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from mcp_tap.core.finding import Finding
-from mcp_tap.core.records import (
-    FORMAT,
-    AnyRecord,
-    Header,
-    How,
-    Message,
-    Noise,
-    Sender,
-    Stderr,
-    decode,
-    encode,
-)
+from mcp_tap.core.lines import Line
+from mcp_tap.core.records import FORMAT, AnyRecord, Header, How, decode, encode
 from mcp_tap.core.redact import Redactor
-from mcp_tap.core.wire import UNPARSED, carrier
+from mcp_tap.core.wire import UNPARSED
 from mcp_tap.net.heads import Head, HeadReader, RawHeaders, RequestLine, StatusLine
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.proxy.recording import Recording
+from mcp_tap.proxy.stdio.recording import LineRecording, Way
 from mcp_tap.proxy.tape import Tape
 
 UPSTREAM: Final = "https://mcp.example.com/mcp"
@@ -52,6 +43,11 @@ _MAX_BODY: Final = 16 << 20
 _PAUSE: Final = 0.5
 """Seconds from one stdio line to the next, where a case gives no times."""
 _EVENT_END: Final = re.compile(r"(?<=\n\n)|(?<=\r\r)|(?<=\r\n\r\n)")
+_WAYS: Final[dict[str, Way]] = {
+    "client": "client",
+    "server": "server",
+    "server-stderr": "stderr",
+}
 _HOW: Final[dict[str, How]] = {
     "server": "complete",
     "client": "client_gone",
@@ -109,7 +105,7 @@ def records_of(case: Mapping[str, Any]) -> list[Pair]:
         redaction=["default"],
         max_body=_MAX_BODY,
     )
-    rest = _Lines().read(case["lines"]) if stdio else _Exchanges(header.upstream).play(case)
+    rest = _lines(case["lines"]) if stdio else _Exchanges(header.upstream).play(case)
     return [(header, UNPARSED), *rest]
 
 
@@ -204,44 +200,16 @@ class _Piece:
         self._recording.response_data(self._tapes[0], t, self._data)
 
 
-class _Lines:
-    """Turns the lines of a stdio case into records."""
-
-    def __init__(self) -> None:
-        self._redactor = Redactor(_KEY)
-
-    def read(self, lines: Sequence[Mapping[str, Any]]) -> list[Pair]:
-        pairs: list[Pair] = []
-        t = -_PAUSE
-        for line in lines:
-            t = float(line["t"]) if line.get("t") is not None else t + _PAUSE
-            pair = self._pair(len(pairs) + 1, t, line)
-            if pair is not None:
-                pairs.append(pair)
-        return pairs
-
-    def _pair(self, seq: int, t: float, line: Mapping[str, Any]) -> Pair | None:
+def _lines(lines: Sequence[Mapping[str, Any]]) -> list[Pair]:
+    """Turn the lines of a stdio case into records."""
+    pairs: list[Pair] = []
+    recording = LineRecording(pairs.append, Redactor(_KEY), _MAX_BODY)
+    t = -_PAUSE
+    for line in lines:
+        t = float(line["t"]) if line.get("t") is not None else t + _PAUSE
         payload = line["line"].encode("utf-8", "surrogateescape")
-        if line["from"] == "server-stderr":
-            fields, _ = carrier(payload)
-            if "body" in fields:
-                fields = {"text": payload.decode()}
-            return Stderr(seq=seq, t=t, sender="server", **fields), UNPARSED
-        payload = payload.removesuffix(b"\r")
-        if not payload.strip():
-            return None
-        sender: Sender = "client" if line["from"] == "client" else "server"
-        fields, value = carrier(payload)
-        if not isinstance(value, dict | list):
-            masked, _, masks = self._redactor.other(payload, UNPARSED, "text/plain")
-            fields, _ = carrier(masked)
-            if "body" in fields:
-                fields = {"text": masked.decode()}
-            return Noise(seq=seq, t=t, sender=sender, masked=masks, **fields), UNPARSED
-        masked, masked_value, masks = self._redactor.message(payload, value)
-        if masks:
-            (fields, _), value = carrier(masked), masked_value
-        return Message(seq=seq, t=t, sender=sender, masked=masks, **fields), value
+        recording.line(_WAYS[line["from"]], t, Line(payload))
+    return pairs
 
 
 def _fields(headers: Any) -> RawHeaders:

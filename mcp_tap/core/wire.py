@@ -148,6 +148,14 @@ def value_of(record: Payload) -> Json:
     return UNPARSED
 
 
+def whole_value(payload: bytes) -> Json:
+    """Parse all of a payload, however large; `UNPARSED` for what is no strict JSON."""
+    try:
+        return loads(payload)
+    except ValueError:
+        return UNPARSED
+
+
 def dumps(value: Json) -> bytes:
     """Render JSON on one line, keys in the order given, integers of any size."""
     return msgspec.json.encode(value)

@@ -23,7 +23,15 @@ from mcp_tap.core.records import (
 )
 from mcp_tap.core.redact import Redactor, is_rpc
 from mcp_tap.core.sse import SseBlock
-from mcp_tap.core.wire import LARGE, UNPARSED, carrier, dumps, loads, spliced, spliced_line
+from mcp_tap.core.wire import (
+    LARGE,
+    UNPARSED,
+    carrier,
+    dumps,
+    spliced,
+    spliced_line,
+    whole_value,
+)
 from mcp_tap.net.heads import AnyHead
 from mcp_tap.proxy.tape import Tape, Way
 
@@ -254,7 +262,7 @@ class Payloads:
         """Record a payload; `event`: it is the data of one, and this was masked beside it."""
         fields, value = carrier(payload)
         if len(payload) > LARGE and (self._redactor.touches_bodies or not _is_message(value)):
-            value = _whole_value(payload)  # masking looks everywhere
+            value = whole_value(payload)  # masking looks everywhere
         truncated = "truncated" in facts
         is_message = _is_message(value) or (
             value is UNPARSED and (event is not None or "json" in way.content_type)
@@ -288,13 +296,6 @@ class Payloads:
         else:
             record = Body(**common, **fields, **facts, content_type=way.content_type or None)
         self._emit((record, UNPARSED if truncated else value))
-
-
-def _whole_value(payload: bytes) -> Any:
-    try:
-        return loads(payload)
-    except ValueError:
-        return UNPARSED
 
 
 def _is_message(value: Any) -> bool:

@@ -218,9 +218,9 @@ async def test_a_removed_capture_stops_no_traffic(tmp_path):
 async def test_a_view_that_fell_behind_is_told_and_the_capture_has_everything(
     tmp_path, monkeypatch
 ):
-    from mcp_tap.proxy import desk
+    from mcp_tap.proxy import backlog
 
-    monkeypatch.setattr(desk, "MOST_BEHIND", 3)
+    monkeypatch.setattr(backlog, "MOST_BEHIND", 3)
     async with tapped(pong, tmp_path) as rig:
         client = await rig.client()
         await client.send(post() * 40)

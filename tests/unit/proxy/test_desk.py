@@ -6,6 +6,7 @@ import asyncio
 
 from mcp_tap.core.records import Footer, Gap
 from mcp_tap.core.wire import UNPARSED
+from mcp_tap.proxy import backlog
 from mcp_tap.proxy import desk as module
 from mcp_tap.proxy.desk import Desk
 from tests.rig import until
@@ -90,7 +91,7 @@ async def test_slow_looking_holds_up_no_writing(monkeypatch):
 
 
 async def test_who_is_too_far_behind_skips_and_says_so(monkeypatch):
-    monkeypatch.setattr(module, "MOST_BEHIND", 10)
+    monkeypatch.setattr(backlog, "MOST_BEHIND", 10)
     house = House()
     house.report(11)
     await until(lambda: house.fed)
