@@ -91,7 +91,7 @@ class SseParser:
         return blocks
 
     def finish(self) -> list[SseBlock]:
-        """Say that the stream ended; return what it was cut in the middle of."""
+        """Say that the stream ended; return what it was cut in the middle of, once."""
         line = self._strip_bom(b"".join(self._line))
         if line:
             self._accept(line, [])
@@ -99,6 +99,7 @@ class SseParser:
         cut = self._open or bool(line)
         fields = Sse(**self._fields) if self._fields else None
         self._begin_block()
+        self._line, self._line_size = [], 0
         return [SseBlock(kind="cut", data=data, fields=fields)] if cut else []
 
     def usual(self, chunk: bytes) -> tuple[bytes, Sse | None] | None:

@@ -84,6 +84,7 @@ def _request_id(body: bytes) -> Any:
         value = loads(body)
     except ValueError:
         return UNPARSED
-    if isinstance(value, dict) and "method" in value and isinstance(value.get("id"), str | int):
-        return value["id"]
-    return UNPARSED
+    if not isinstance(value, dict) or "method" not in value:
+        return UNPARSED
+    found = value.get("id")
+    return found if isinstance(found, str | int | float) else UNPARSED

@@ -6,21 +6,25 @@ import asyncio
 import gzip
 import json
 
-from mcp_tap.core.records import HttpResponse, Message
+from mcp_tap.core.records import Body, HttpResponse, Message
 from tests.asking import (
     Server,
     answering,
+    asks,
     asks_day,
     asks_seat,
     call,
     day,
     done,
     ends,
+    form,
     progress,
     result,
     streamed,
 )
 from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped, until
+
+MIB5 = 5 << 20
 
 
 def events(body):
@@ -238,3 +242,76 @@ async def test_an_event_of_several_lines_keeps_its_other_fields(tmp_path):
         assert b"retry: 9\r\n" in body
         data = b"\n".join(x[6:] for x in body.split(b"\r\n") if x.startswith(b"data: "))
         assert json.loads(data) == json.loads(result(7))
+
+
+async def test_what_a_stream_ends_in_the_middle_of_is_no_part_of_what_follows(tmp_path):
+    turns = [streamed(asks_day, b"data: {"), streamed(asks_seat, b"data: {"), streamed(ends)]
+    async with tapped(Server(*turns), tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert response.body == ends(7).replace(b"mcp-tap-2", b"7")
+        await rig.stop()
+        cut = [(b.text, b.truncated, b.leg) for b in rig.records(Body)]
+        assert cut == [("{", True, "upstream")] * 2
+
+
+async def test_behind_an_event_too_large_to_be_held_an_ask_is_answered(tmp_path):
+    large = event(
+        b'{"jsonrpc":"2.0","method":"notifications/message","params":"%b"}' % (b"x" * MIB5)
+    )
+    parts = [large[:MIB5], large[MIB5:]]
+    server = Server(streamed(*parts, asks_day), streamed(ends))
+    async with tapped(server, tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert response.body.startswith(large)
+        assert events(response.body)[1]["result"]["resultType"] == "complete"
+        await rig.stop()
+        assert [d.verdict for d in rig.decisions()] == ["not-examined", "answered"]
+
+
+async def test_a_result_is_the_end_although_its_stream_stays_open(tmp_path):
+    async def server(wire):
+        message = await wire.message()
+        number = message.json["id"]
+        if "inputResponses" not in message.json["params"]:
+            await wire.send(day(number))
+            message = await wire.message()
+            number = message.json["id"]
+        await wire.send(SSE_HEAD, chunk(ends(number)))
+        await wire.end()
+
+    helper = answering(longest=0.05)
+    async with tapped(server, tmp_path, answering=helper) as rig:
+        wire = await rig.client()
+        await wire.send(call())
+        await wire.until(b'"complete"')
+        await asyncio.sleep(0.15)
+        await rig.stop()
+        assert b"mcp-tap" not in await wire.rest()
+        assert helper.failed == 0
+
+
+async def test_a_round_that_was_passed_on_ends_with_its_own_stream(tmp_path):
+    passed, left = asyncio.Event(), asyncio.Event()
+
+    async def server(wire):
+        message = await wire.message()
+        number = message.json["id"]
+        if "inputResponses" in message.json["params"]:
+            other = asks(number, other=form("other", other={"type": "string"}))
+            await wire.send(SSE_HEAD, chunk(event(other)))
+            await left.wait()
+            await wire.send(chunk(progress(2)), LAST_CHUNK)
+            return
+        await wire.send(SSE_HEAD, chunk(asks_day(number)))
+        await passed.wait()
+        await wire.send(chunk(progress(1)), LAST_CHUNK)
+
+    async with tapped(server, tmp_path, answering=answering()) as rig:
+        wire = await rig.client()
+        await wire.send(call(capabilities={"elicitation": {}}))
+        await wire.until(b'"other"')
+        passed.set()
+        await wire.until(b'"progress": 1')
+        left.set()
+        await wire.until(b'"progress": 2')
+        await wire.until(LAST_CHUNK)

@@ -14,6 +14,7 @@ from mcp_tap.core.wire import loads
 
 MOST_RESPONSE: Final = 4 << 20
 """Decoded bytes of a response, or of one event, that are held to be looked at."""
+_ID_BEGINS: Final = frozenset(b"%c" % byte for byte in b'"-0123456789')
 _WORD: Final = spec.INPUT_REQUIRED.encode()
 
 
@@ -56,7 +57,10 @@ class Asked(Struct, frozen=True, kw_only=True):
         """The state, where it is a text, as it has to be."""
         if self.state is None:
             return None
-        value = loads(self.state)
+        try:
+            value = loads(self.state)
+        except ValueError:  # a number no float can hold
+            return None
         return value if type(value) is str else None
 
 
@@ -87,6 +91,20 @@ def read(body: bytes) -> Asked | None:
         state=None if state == b"null" else state,
         server=_server(meta),
     )
+
+
+def is_id(token: bytes) -> bool:
+    """Tell whether a request with this id can have a response: it is a text or a number."""
+    return token[:1] in _ID_BEGINS
+
+
+def is_json(body: bytes) -> bool:
+    """Tell whether bytes are JSON that everybody reads alike."""
+    try:
+        loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def is_response(body: bytes) -> bool:

@@ -203,7 +203,10 @@ class Chain:
             self.act(round_, repeat.tape, lambda: self.exchange.deliver(repeat, block, data))
             if not round_.passes:
                 return
-        repeat.answered = repeat.answered or bool(data and reading.is_response(data))
+        if data and not repeat.answered and reading.is_response(data):
+            repeat.answered = True
+            if newest:
+                self.end()
         self.exchange.relay_event(repeat, block, data)
 
     def whole(self, repeat: Repeat, raw: bytes, text: bytes | None) -> None:
@@ -220,14 +223,19 @@ class Chain:
         if round_.passes:
             self.exchange.relay_whole(repeat, raw, text)
 
+    def rest(self, repeat: Repeat, block: bytes) -> None:
+        """Pass on what a stream ended in the middle of, where the client's ends with it."""
+        if self._is_last(repeat):
+            self.exchange.relay_event(repeat, block, b"")
+
     def stream_ends(self, repeat: Repeat) -> None:
         """End the client's stream, where nothing goes on."""
-        if self._repeat is repeat and not self._pending():
+        if self._is_last(repeat):
             self.exchange.conclude("complete")
 
     def lost(self, repeat: Repeat, why: str, code: str) -> None:
         """Tell the client that a repeat got no answer, or only a part of one."""
-        if self._repeat is not repeat or self._pending() or self.exchange.done:
+        if not self._is_last(repeat):
             return
         if repeat.answered:
             self.exchange.cut(why)
@@ -277,6 +285,15 @@ class Chain:
         """Let the upstream wait while the client takes no more."""
         for repeat in self._sent():
             repeat.pause(paused=paused)
+
+    def _is_last(self, repeat: Repeat) -> bool:
+        """Tell whether nothing comes behind a repeat."""
+        return self._repeat is repeat and not self._pending()
+
+    @property
+    def goes_on(self) -> bool:
+        """The client is still to get something that is no part of the first response."""
+        return not self.over or (self._repeat is not None and not self._repeat.over)
 
     def _pending(self) -> bool:
         return self._pause is not None or self._person is not None

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
-from mcp_tap.proxy.answering.asked import MOST_RESPONSE, may_ask
+from mcp_tap.proxy.answering.asked import MOST_RESPONSE, is_json, may_ask
 from mcp_tap.proxy.answering.chain import Chain
-from mcp_tap.proxy.answering.gate import ENDS, Gate, data_of
+from mcp_tap.proxy.answering.gate import ENDS, Gate, Part, data_of
 from mcp_tap.proxy.answering.heads import endless
 from mcp_tap.proxy.answering.incoming import Incoming
 from mcp_tap.proxy.answering.verdicts import HOOK, Round
@@ -38,12 +38,14 @@ class AnsweringExchange(Incoming):
     _gate: Gate | None = None
     _flows = False
     """It is an event stream of which nothing is held."""
+    _large = False
+    """An event of it was too large to be held."""
     _decoder: Decoder | None = None
     """Undoes the coding of a stream, which is passed on without it."""
 
     def reads(self, body: bytes) -> reading.Asked | None:
         """Read a response that asks; None for any other message."""
-        return reading.read(body) if self.watched.id != b"null" else None
+        return reading.read(body) if reading.is_id(self.watched.id) else None
 
     def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Hold a response that may ask; a stream goes on, event by event."""
@@ -124,7 +126,11 @@ class AnsweringExchange(Incoming):
                 self._release()
         elif self._gate is not None:
             for block in self._gate.feed(self._plain(data)):
-                if not self.done:  # an ask may have ended it
+                if self.done:  # an ask may have ended it
+                    break
+                if type(block) is Part:
+                    self._part(block)
+                else:
                     self._block(block)
             self._flows = self._glances and self._gate.empty
         else:
@@ -146,8 +152,11 @@ class AnsweringExchange(Incoming):
 
     def _block(self, block: bytes) -> None:
         if self._watching and may_ask(block):
-            asked = self.reads(data_of(block, MOST_RESPONSE))
-            if asked is not None:
+            data = data_of(block, MOST_RESPONSE)
+            asked = self.reads(data)
+            if asked is None:
+                self._doubt(data)
+            else:
                 self._report_pieces()
                 round_ = self._round(asked)
                 if round_.passes:
@@ -158,6 +167,12 @@ class AnsweringExchange(Incoming):
                 self._begin(round_, lambda: self._deliver(block))
                 return
         super().upstream_data(block)
+
+    def _part(self, part: bytes) -> None:
+        if not self._large:
+            self._large = True
+            self._unexamined(f"an event has more than {MOST_RESPONSE} bytes")
+        super().upstream_data(part)
 
     def _deliver(self, block: bytes) -> None:
         """Pass an event on after all; its stream may have ended since."""
@@ -183,11 +198,10 @@ class AnsweringExchange(Incoming):
             else:
                 self._release()
         elif self._gate is not None:
-            self._let_rest_go(self._gate)
-            if self._chain is not None and not self._chain.over:
-                self._upstream = None
-                self.upstream_flush()
+            if self._goes_on:
+                self._leave_stream(self._gate)
                 return self.request_done
+            self._let_rest_go(self._gate)
         return super().upstream_end()
 
     def _withhold(self, round_: Round, head: Head[StatusLine], to_eof: bool) -> None:  # noqa: FBT001
@@ -212,7 +226,15 @@ class AnsweringExchange(Incoming):
                 if undo.stopped:
                     self._unexamined(f"it has more than {MOST_RESPONSE} bytes when decoded")
                     return None
-        return self.reads(text)
+        asked = self.reads(text)
+        if asked is None and may_ask(text):
+            self._doubt(text)
+        return asked
+
+    def _doubt(self, data: bytes) -> None:
+        """Say so where what may ask passes since nobody can tell what it says."""
+        if not is_json(data):
+            self._unexamined("what it says cannot be read for certain")
 
     def _release(self) -> None:
         """Let go of what was held, as it came."""
@@ -226,6 +248,15 @@ class AnsweringExchange(Incoming):
         for data in body:
             super().upstream_data(data)
 
+    def _leave_stream(self, gate: Gate) -> None:
+        """See a stream end behind which the client's goes on, whatever event it ended within."""
+        self._upstream = None
+        self._report_pieces()
+        rest = gate.finish()
+        if rest:
+            self.tap.report(self.records.left_event, self.tape, self.tap.t, rest)
+        self._write()
+
     def _let_rest_go(self, gate: Gate) -> None:
         """Pass on what there is of an event that was cut."""
         rest = gate.finish()
@@ -234,8 +265,9 @@ class AnsweringExchange(Incoming):
 
     def upstream_lost(self, why: str, loss: Loss) -> None:
         """Let the client see the cut, but for what it does not wait for any more."""
-        if self._chain is not None and not self._chain.over:
-            self._upstream = None
+        if loss != "ours" and self._gate is not None and self._goes_on:
+            self.tap.now()
+            self._leave_stream(self._gate)
             return
         if self._held_head is not None and loss != "garbled":
             self._release()

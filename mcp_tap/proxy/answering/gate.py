@@ -13,6 +13,8 @@ from mcp_tap.core.sse import SseParser
 _BLANK: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n)(?:\r\n|\r(?!\n)|\n)")
 ENDS: Final = (b"\n\n", b"\r\n\r\n")
 """What ends with one of these, and began behind a block, is whole blocks."""
+_BETWEEN: Final = 3
+"""Bytes of such an end that may have come before its last one."""
 _COMMENT: Final = 4096
 """Bytes of comments that are passed on before their blank line."""
 _LINES: Final = re.compile(rb"\r\n|\r|\n")
@@ -25,6 +27,10 @@ _USUAL: Final = (
 """How nearly all servers write an event."""
 
 
+class Part(bytes):
+    """Bytes of a block that is too large to be held back: they pass unseen."""
+
+
 class Gate:
     """Gives whole blocks."""
 
@@ -33,20 +39,27 @@ class Gate:
         self._limit = limit
         self._rest = bytearray()
         self._looked = 0
-        self.open = False
-        """A block passed the limit: nothing is held back any more."""
+        self._tail: bytes | None = None
+        """The last bytes of the block that is passing, since it is beyond the limit."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take bytes; give the blocks that are whole, in order, their blank line included."""
-        if self.open:
-            return [data]
+        """Take bytes; give the blocks that are whole, in order, their blank line included.
+
+        Of a block beyond the limit they give parts, as they come.
+        """
         rest = self._rest
-        if not rest and _is_one(data):
+        blocks: list[bytes] = []
+        if self._tail is not None:
+            end = self._through(self._tail, data)
+            blocks.append(Part(data[:end]))
+            data = data[end:]
+            if not data:
+                return blocks
+        elif not rest and _is_one(data):
             return [data]
         rest += data
-        blocks: list[bytes] = []
         here = 0
-        for match in _BLANK.finditer(rest, max(0, self._looked - 3)):
+        for match in _BLANK.finditer(rest, max(0, self._looked - _BETWEEN)):
             blocks.append(bytes(rest[here : match.end()]))
             here = match.end()
         if here:
@@ -55,18 +68,25 @@ class Gate:
         if rest and len(rest) <= _COMMENT and _is_comment(rest):
             blocks.append(self._all())
         elif len(rest) > self._limit:
-            self.open = True
-            blocks.append(self._all())
+            self._tail = bytes(rest[-_BETWEEN:])
+            blocks.append(Part(self._all()))
         return blocks
 
     @property
     def empty(self) -> bool:
-        """Nothing is held back."""
-        return not self._rest
+        """Nothing is held back, and what comes next begins a block."""
+        return not self._rest and self._tail is None
 
     def finish(self) -> bytes:
         """Give what the stream ended in the middle of."""
         return self._all()
+
+    def _through(self, tail: bytes, data: bytes) -> int:
+        """Say where in the data the block ends that is passing; behind all of it if it does not."""
+        seen = tail + data
+        match = _BLANK.search(seen)
+        self._tail = seen[-_BETWEEN:] if match is None else None
+        return len(data) if match is None else match.end() - len(tail)
 
     def _all(self) -> bytes:
         rest = bytes(self._rest)

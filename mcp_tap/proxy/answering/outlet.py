@@ -34,6 +34,11 @@ class Outlet(HttpExchange):
     _chain: Chain | None = None
     _way: Way | None = None
 
+    @property
+    def _goes_on(self) -> bool:
+        """What the client gets does not end with the first response."""
+        return self._chain is not None and self._chain.goes_on
+
     def write_out(self) -> None:
         """Write what there is for the client."""
         if not self.done:
@@ -122,11 +127,8 @@ class Outlet(HttpExchange):
 
     def cut(self, why: str) -> None:
         """Let the client see that the server broke off behind its result."""
-        if self.done:
-            return
-        if self._chain is not None:
-            self._chain.close()
-        self._finish("upstream_cut", why)
+        if not self.done:
+            self._finish("upstream_cut", why)
 
     def fail(
         self, status: int, code: str, why: str, how: How = "refused", *, no_answer: bool = False
@@ -158,8 +160,14 @@ class Outlet(HttpExchange):
         """End the response in order."""
         if self.done:
             return
-        if self._chain is not None:
-            self._chain.close()
         if self._out_chunked:
             self._out.append(b"0\r\n\r\n")
         self._finish(how, why, sender_is_tap=how != "complete")
+
+    def _finish(self, how: How, why: str | None = None, *, sender_is_tap: bool = False) -> None:
+        """End, once, and with it all that is under way for the client."""
+        if self.done:
+            return
+        if self._chain is not None:
+            self._chain.close()
+        super()._finish(how, why, sender_is_tap=sender_is_tap)

@@ -15,7 +15,7 @@ from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.net.heads import Head, RequestLine, StatusLine, request_head
 from mcp_tap.net.sink import Loss
 from mcp_tap.net.upstream import UpstreamConnection
-from mcp_tap.proxy.answering.gate import Gate
+from mcp_tap.proxy.answering.gate import Gate, Part
 from mcp_tap.proxy.tape import Tape
 
 if TYPE_CHECKING:
@@ -125,7 +125,10 @@ class OwnRequest:
         streams = fields.content_type.startswith("text/event-stream")
         if fields.encoding:
             self._decoder = decoder(fields.encoding, self._most, stream=streams)
-        if streams:
+        if streams and fields.encoding and self._decoder is None:
+            why = f"the server's answer has a coding nobody reads here: {fields.encoding}"
+            self._lost("tap_failed", "cannot-pass-on", why)
+        elif streams:
             self._gate = Gate(self._most)
 
     def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
@@ -173,7 +176,8 @@ class OwnRequest:
         else:
             rest = self._gate.finish()
             if rest:
-                self._take(rest)
+                self._note(rest)
+                self._rest(rest)
             self._stream_ends()
         self.upstream_flush()
         return True
@@ -194,6 +198,9 @@ class OwnRequest:
     def _event(self, block: bytes) -> None:
         """Take a block of the stream."""
 
+    def _rest(self, block: bytes) -> None:
+        """Take what the stream ended in the middle of."""
+
     def _stream_ends(self) -> None:
         """See the stream end in order."""
         self._end("complete", None)
@@ -210,9 +217,15 @@ class OwnRequest:
     # within
 
     def _take(self, block: bytes) -> None:
+        self._note(block)
+        if type(block) is Part:
+            self._give_up(f"an event of the server's answer passes {self._most >> 20} MiB")
+        else:
+            self._event(block)
+
+    def _note(self, block: bytes) -> None:
         if self._decoder is None:
             self._record(block)  # one by one, so that all is in order
-        self._event(block)
 
     def _record(self, data: bytes) -> None:
         self.tap.report(self.tap.recording.response_data, self.tape, self.tap.now(), data)

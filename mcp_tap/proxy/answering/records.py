@@ -62,6 +62,14 @@ class Records:
             if withheld is not None:
                 withheld.seq = tape.heard
 
+    def left_event(self, tape: Tape, t: float, rest: bytes) -> None:
+        """Record what its stream ended in the middle of, where the client does not get it."""
+        if tape.response is not None:
+            tape.leg = "upstream"
+            self._payloads.read(tape, tape.response, t, (rest,))
+            self._payloads.end(tape, tape.response, t, "server", whole=False)
+            tape.leg = None
+
     def reframed(
         self, tape: Tape, t: float, head: Head[StatusLine], shown: Head[StatusLine]
     ) -> None:

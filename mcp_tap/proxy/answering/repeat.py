@@ -82,6 +82,9 @@ class Repeat(OwnRequest):
     def _event(self, block: bytes) -> None:
         self.chain.event(self, block)
 
+    def _rest(self, block: bytes) -> None:
+        self.chain.rest(self, block)
+
     def _stream_ends(self) -> None:
         super()._stream_ends()
         self.chain.stream_ends(self)

@@ -8,7 +8,7 @@ from mcp_tap.core.wire import loads
 from mcp_tap.proxy.replies import INTERNAL_ERROR, make_reply
 
 
-@pytest.mark.parametrize("number", ["7", '"a"', "0", "123456789012345678901234567890"])
+@pytest.mark.parametrize("number", ["7", '"a"', "0", "1.5", "123456789012345678901234567890"])
 def test_a_request_with_an_id_gets_a_json_rpc_error_with_that_id(number):
     body = b'{"jsonrpc":"2.0","id":%b,"method":"m"}' % number.encode()
     reply = make_reply(502, "upstream-down", "no answer from X", body)

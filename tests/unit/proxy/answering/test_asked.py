@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcp_tap.core.splice import SpliceError
-from mcp_tap.proxy.answering.asked import is_response, may_ask, read, with_id
+from mcp_tap.proxy.answering.asked import is_id, is_response, may_ask, read, with_id
 from tests.asking import STATE, asks, form, result
 
 
@@ -73,3 +73,13 @@ def test_the_id_is_changed_only_where_it_is_ours():
     assert with_id(other, b'"mcp-tap-1"', b"7") is other
     with pytest.raises(SpliceError):
         with_id(b'{"id":"mcp-tap-1","id":"mcp-tap-1"}', b'"mcp-tap-1"', b"7")
+
+
+def test_a_state_that_is_no_text_has_none():
+    for state in ("5", "1e400", '["a"]'):
+        assert read(asks(1, state=state)).state_text is None
+
+
+def test_only_a_text_or_a_number_identifies_a_request():
+    assert all(is_id(token) for token in (b'"a"', b"0", b"-1.5"))
+    assert not any(is_id(token) for token in (b"null", b"true", b"[1]", b"{}", b""))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mcp_tap.proxy.answering.gate import ENDS, Gate, data_of, event, with_data
+from mcp_tap.proxy.answering.gate import ENDS, Gate, Part, data_of, event, with_data
 
 EVENT = b"event: message\r\ndata: {}\r\n\r\n"
 
@@ -39,11 +39,22 @@ def test_a_comment_within_an_event_belongs_to_it():
     assert gate.feed(b"\n") == [b"data: a\n: note\n\n"]
 
 
-def test_a_block_beyond_the_limit_opens_the_gate():
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r"])
+@pytest.mark.parametrize("size", [1, 2, 3, 20])
+def test_a_block_beyond_the_limit_passes_in_parts_and_the_next_one_is_held(end, size):
+    gate, large = Gate(10), b"data: " + b"x" * 20
+    stream = large + end + b"data: a" + end
+    given = [b for at in range(0, len(stream), size) for b in gate.feed(stream[at : at + size])]
+    parts, blocks = [b for b in given if type(b) is Part], [b for b in given if type(b) is bytes]
+    assert b"".join(parts + blocks) + gate.finish() == stream
+    assert b"".join(blocks).lstrip(b"\r\n") == b"data: a" + end
+    assert gate.empty
+
+
+def test_a_block_that_is_passing_is_not_over():
     gate = Gate(10)
-    assert gate.feed(b"data: " + b"x" * 20) == [b"data: " + b"x" * 20]
-    assert gate.open
-    assert gate.feed(b"more") == [b"more"]
+    gate.feed(b"data: " + b"x" * 20)
+    assert not gate.empty
 
 
 def test_data_of_several_lines_is_joined():

@@ -58,3 +58,25 @@ async def test_a_coded_stream_after_a_plain_one_is_decoded(tmp_path):
     server = Server(streamed(asks_day), coded)
     async with tapped(server, tmp_path, answering=answering()) as rig:
         assert b'"id": 7' in (await rig.ask(call())).body
+
+
+async def test_an_event_too_large_to_be_held_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(repeat, "MOST", 1000)
+
+    def large(number):
+        told = ends(number).replace(b"done", b"x" * 5000)
+        return SSE_HEAD + chunk(told[:3000]) + chunk(told[3000:]) + LAST_CHUNK
+
+    async with tapped(Server(day, large), tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert b"answer-too-large" in response.body
+        assert b"xxx" not in response.body
+
+
+async def test_a_stream_in_no_known_coding_is_told(tmp_path):
+    head = SSE_HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: rot13\r\n\r\n")
+    server = Server(day, lambda _: head + chunk(b"qngn: {}\n\n") + LAST_CHUNK)
+    async with tapped(server, tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert (response.status, response.get(b"mcp-tap-error")) == (502, b"cannot-pass-on")
+        assert "rot13" in response.json["error"]["message"]
