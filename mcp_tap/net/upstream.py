@@ -12,8 +12,10 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import ssl
+import struct
 from typing import cast
 
 import httptools
@@ -118,10 +120,7 @@ class UpstreamConnection(asyncio.Protocol):
         if whole is None:
             return False
         self._sink = None
-        if sink.upstream_whole(*whole):
-            self._pool.put_back(self)
-        else:
-            self._close()
+        self._release(keep=sink.upstream_whole(*whole))
         return True
 
     def eof_received(self) -> None:
@@ -179,6 +178,9 @@ class UpstreamConnection(asyncio.Protocol):
         if sink is None:
             return
         status = self._parser.get_status_code()
+        if status < 100:
+            self._fail(f"the upstream's answer is no HTTP/1.1: its status is {status}")
+            return
         self._headers_done = status >= 200
         self._in_head = 0
         first, self._first = self._first, b""
@@ -198,7 +200,7 @@ class UpstreamConnection(asyncio.Protocol):
 
     def on_body(self, data: bytes) -> None:
         """Hand body bytes over."""
-        if self._sink is not None:
+        if self._sink is not None and self._headers_done:  # not of an interim response
             self._sink.upstream_data(data)
 
     def on_message_complete(self) -> None:
@@ -210,15 +212,20 @@ class UpstreamConnection(asyncio.Protocol):
             return
         self._sink = None
         keep = self._parser.should_keep_alive()
-        if sink.upstream_end() and keep and not self.closed:
-            self._pool.put_back(self)
-        else:
-            self._close()
+        self._release(keep=sink.upstream_end() and keep and not self.closed)
 
-    def _close(self) -> None:
+    def _release(self, *, keep: bool) -> None:
+        """Go back to the pool, or close; the upstream need not have read what it answered."""
+        transport = self._transport
+        unread = transport is not None and transport.get_write_buffer_size() > 0
+        if keep and not unread:
+            self._pool.put_back(self)
+            return
         self.closed = True
-        if self._transport is not None:
-            self._transport.close()
+        if transport is not None:
+            transport.close()
+            if unread:
+                asyncio.get_running_loop().call_later(IDLE, transport.abort)
 
     def _begin(self) -> None:
         self._reason = b""
@@ -317,3 +324,11 @@ def no_delay(transport: asyncio.Transport) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:  # a Unix socket, or gone already
             return
+
+
+def reset_when_closed(transport: asyncio.Transport) -> None:
+    """Let the other end see a reset in place of an orderly end, once all is written."""
+    sock = transport.get_extra_info("socket")
+    if sock is not None:
+        with contextlib.suppress(OSError):  # gone already
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

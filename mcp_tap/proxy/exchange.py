@@ -44,6 +44,7 @@ class HttpExchange:
     responding = False
     done = False
     started = False
+    to_eof = False
     _upstream: UpstreamConnection | None = None
     _connecting: asyncio.Task[None] | None = None
     _waiting_size = 0
@@ -218,6 +219,7 @@ class HttpExchange:
             else:  # a client of HTTP/1.0 knows no chunks: its body ends with the connection
                 to_eof = True
                 block = without_chunking(head)
+        self.to_eof = to_eof
         if to_eof:
             self.keep_alive = False
         self._out.append(response_head(head.line, block, close=not self.keep_alive))

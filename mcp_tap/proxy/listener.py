@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import httptools
 
 from mcp_tap.net.heads import RawHeaders, RequestLine, lines
-from mcp_tap.net.upstream import MAX_HEAD, fault_of_ours, no_delay
+from mcp_tap.net.upstream import MAX_HEAD, fault_of_ours, no_delay, reset_when_closed
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
@@ -20,7 +20,9 @@ MOST_PIPELINED = 16
 _SPOKEN = ("1.1", "1.0")
 _FRAMING = (b"content-length", b"transfer-encoding")
 LINGER = 1.0
-"""Seconds a client that is still sending has to read the answer it already got."""
+"""Seconds of silence after which a client that was still sending has read its answer."""
+MOST_LINGERS = 30
+"""How often a client may break that silence."""
 
 
 class ClientConnection(asyncio.Protocol):
@@ -42,6 +44,8 @@ class ClientConnection(asyncio.Protocol):
         self._full = False
         self._resumed = False
         self._head_size = 0
+        self._heard = True
+        """Something came lately."""
         self._within = False
         """The parser is in the middle of a message."""
         self._first = b""
@@ -85,7 +89,7 @@ class ClientConnection(asyncio.Protocol):
         self._exchanges.popleft()
         self.resume("upstream")
         if cut or not exchange.keep_alive:
-            self._close(unread=not exchange.request_done)
+            self._close(unread=not exchange.request_done, cut=cut and exchange.to_eof)
             return
         if exchange.request_done:
             self._next()
@@ -108,6 +112,7 @@ class ClientConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Parse what came; exchanges are started and fed from the parser's callbacks."""
         self.tap.now()
+        self._heard = True
         if not (self._within or self._exchanges or self._full or self.broken or self._closing):
             whole = self.tap.whole.find(data)
             if whole is not None:
@@ -177,9 +182,9 @@ class ClientConnection(asyncio.Protocol):
 
     def shut(self) -> None:
         """Stop serving: exchanges under way are cut."""
+        cut = bool(self._exchanges) and self._exchanges[0].to_eof
         self.drop("shutdown", "the tap stopped")
-        if self._transport is not None:
-            self._transport.close()
+        self._close(unread=False, cut=cut)
 
     def abort(self) -> None:
         """Close without waiting for what the client has not taken."""
@@ -211,7 +216,8 @@ class ClientConnection(asyncio.Protocol):
         self._head_size = 0
         line = RequestLine(self._parser.get_method(), self._target, self._parser.get_http_version())
         exchange = self._open(line)
-        exchange.keep_alive = self._parser.should_keep_alive()
+        # No proxy keeps a connection to a client of HTTP/1.0 (RFC 9112, section 9.3).
+        exchange.keep_alive = line.version == "1.1" and self._parser.should_keep_alive()
         if line.version not in _SPOKEN:
             self._broken(400, "bad-framing", f"its version is {line.version}")
             return
@@ -289,13 +295,19 @@ class ClientConnection(asyncio.Protocol):
         if self._exchanges and self._exchanges[0] is exchange and not exchange.done:
             exchange.start()
 
-    def _close(self, *, unread: bool) -> None:
-        """Close; where the client is still sending, let it read the answer first."""
+    def _close(self, *, unread: bool, cut: bool = False) -> None:
+        """Close; where the client is still sending, let it read the answer first.
+
+        `cut`: by nothing but a reset can the client tell that the body is not whole.
+        """
         self._closing = True
         transport = self._transport
         if transport is None:
             return
-        if unread and transport.can_write_eof():
+        if cut:
+            reset_when_closed(transport)
+            transport.close()
+        elif unread and transport.can_write_eof():
             if self._paused_for:
                 self._paused_for.clear()
                 transport.resume_reading()
@@ -304,9 +316,17 @@ class ClientConnection(asyncio.Protocol):
             except OSError:  # it has just gone
                 transport.abort()
                 return
-            asyncio.get_running_loop().call_later(LINGER, transport.abort)
+            self._linger(transport)
         else:
             transport.close()
+
+    def _linger(self, transport: asyncio.Transport, times: int = MOST_LINGERS) -> None:
+        """Close when the client is silent: a close with bytes unread would take its answer away."""
+        if times and (self._heard or transport.get_write_buffer_size()):
+            self._heard = False
+            asyncio.get_running_loop().call_later(LINGER, self._linger, transport, times - 1)
+        else:
+            transport.abort()
 
     def _begin(self) -> None:
         self._target = b""

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from mcp_tap.net import upstream as upstream_module
+from mcp_tap.proxy import listener
 from tests.rig import (
     HOST,
     LAST_CHUNK,
@@ -195,6 +196,29 @@ async def test_a_client_may_finish_its_body_after_an_early_answer_and_ask_again(
         assert len(rig.upstream.connections) == 2
 
 
+async def test_an_early_answer_is_not_taken_from_a_client_that_reads_it_slowly(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(listener, "LINGER", 0.2)
+    large = b'{"jsonrpc":"2.0","id":1,"result":"%b"}' % bytes([65] * (8 << 20))
+
+    async def handler(wire):
+        await wire.head()
+        await wire.send(ok(large))
+        await wire.rest()
+
+    async with tapped(handler, tmp_path) as rig:
+        client = await rig.client()
+        await client.send(b"POST / HTTP/1.1\r\n" + HOST + b"Connection: close\r\n")
+        await client.send(b"Content-Length: 1000000\r\n\r\n")
+        await client.head()
+        for _ in range(len(large) >> 16):
+            await client.send(b"more")
+            await client.exactly(1 << 16)
+            await asyncio.sleep(0.005)
+        assert await client.rest() == large[len(large) & ~0xFFFF :]
+
+
 async def test_expect_100_continue_is_answered_by_the_tap_and_not_sent_up(tmp_path):
     async with tapped(pong, tmp_path) as rig:
         client = await rig.client()
@@ -261,12 +285,13 @@ async def test_a_client_of_http_1_0_gets_its_body_without_chunks_up_to_the_close
         assert rig.closed()[0].how == "complete"
 
 
-async def test_a_client_of_http_1_0_may_keep_its_connection(tmp_path):
+async def test_a_client_of_http_1_0_is_not_left_to_wait_for_an_end(tmp_path):
+    """Where it asked to keep the connection and is not told so, it reads up to the close."""
     async with tapped(pong, tmp_path) as rig:
         client = await rig.client()
-        for _ in range(2):
-            await client.send(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n" + HOST + b"\r\n")
-            assert (await client.message()).status == 200
+        await client.send(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n" + HOST + b"\r\n")
+        assert (await client.message()).status == 200
+        assert await client.end()
 
 
 async def test_a_client_of_http_1_0_gets_no_interim_response(tmp_path):

@@ -170,9 +170,44 @@ async def test_a_reset_in_a_body_that_ends_with_the_connection_is_no_clean_end(t
         client = await rig.client()
         await client.send(get())
         await client.head()
-        await client.rest()
+        assert await client.rest() == b"some"
+        assert client.was_reset
         await rig.stop()
         assert rig.closed()[0].how == "upstream_cut"
+
+
+@pytest.mark.parametrize("end", ["close", "garbage"])
+async def test_a_cut_stream_is_no_clean_end_for_a_client_of_http_1_0(tmp_path, end):
+    """It gets no chunks, so only a reset tells it."""
+
+    async def handler(wire):
+        await wire.message()
+        await wire.send(SSE_HEAD, chunk(event(NOTE)))
+        await until(lambda: event(NOTE) in client.received)
+        if end == "garbage":
+            await wire.send(b"no chunk")
+
+    async with tapped(handler, tmp_path) as rig:
+        client = await rig.client()
+        await client.send(get().replace(b"HTTP/1.1", b"HTTP/1.0"))
+        await client.head()
+        assert await client.rest() == event(NOTE)
+        assert client.was_reset
+
+
+async def test_a_body_without_an_end_of_its_own_is_cut_when_the_tap_stops(tmp_path):
+    async def handler(wire):
+        await wire.message()
+        await wire.send(b"HTTP/1.1 200 OK\r\n\r\nsome")
+        await wire.rest()
+
+    async with tapped(handler, tmp_path) as rig:
+        client = await rig.client()
+        await client.send(get())
+        await client.until(b"some")
+        await rig.run.stop()
+        assert await client.end()
+        assert client.was_reset
 
 
 async def test_events_of_a_cut_stream_are_all_there_before_the_cut(tmp_path):

@@ -108,6 +108,23 @@ async def test_a_connection_is_not_given_again_while_its_request_is_still_going_
         assert pool.take() is None
 
 
+async def test_a_connection_is_not_given_again_while_its_request_is_unread(monkeypatch):
+    """Who came next would wait behind it; and one that stays unread is not held open for it."""
+    monkeypatch.setattr(module, "IDLE", 0.01)
+    left = asyncio.Event()
+
+    async def handler(wire):
+        await wire.until(b"\r\n\r\n")
+        await wire.send(ok())
+        await left.wait()
+
+    async with pooled(handler) as (pool, _):
+        _, connection = await ask(pool, request=get() + bytes(32 << 20))
+        assert pool.take() is None
+        await until(lambda: connection._transport.get_write_buffer_size() == 0)
+        left.set()
+
+
 async def test_the_freshest_connection_is_given_first_and_stale_ones_never(monkeypatch):
     async with pooled(always(ok())) as (pool, _):
         one, two = await pool.connect(), await pool.connect()
@@ -149,6 +166,14 @@ async def test_an_interim_response_is_no_end():
         assert [h[0] for h in again.heads()] == [103, 200]
 
 
+async def test_a_body_of_an_interim_response_is_no_part_of_the_answer():
+    wrong = b"HTTP/1.1 150 Odd\r\nContent-Length: 2\r\n\r\nno"
+    async with pooled(always(wrong + ok(b"yes"))) as (pool, _):
+        answer, _ = await ask(pool)
+        assert [head[0] for head in answer.heads()] == [150, 200]
+        assert answer.body == b"yes"
+
+
 async def test_a_head_request_ends_with_the_head():
     async with pooled(always(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n")) as (pool, _):
         answer, connection = await ask(pool, no_body=True)
@@ -182,6 +207,7 @@ async def test_a_body_without_framing_ends_with_the_connection(answer, body, end
         (b"HTTP/1.1 200 OK\r\nContent-Le", "without an answer", "cut"),
         (b"HTTP/1.1 103 Hints\r\n\r\n", "without an answer", "cut"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "in the middle", "cut"),
+        (b"HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n", "status is 99", "garbled"),
         (
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
             "in the middle",
