@@ -18,14 +18,14 @@ import sys
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from operator import length_hint
 from pathlib import Path
 from typing import BinaryIO
 
 from msgspec import Struct
 
-from mcp_tap.capture.blocks import Odd, lines_of
+from mcp_tap.capture.blocks import Odd, blocks_of
 from mcp_tap.capture.convert import Convert
 from mcp_tap.capture.lines import (
     UNDECODABLE,
@@ -43,8 +43,6 @@ from mcp_tap.capture.store import find
 from mcp_tap.core.records import AnyRecord, Footer, Gap, Header, decode, decode_flat
 from mcp_tap.errors import CaptureError
 
-AT_ONCE = 256
-"""Lines decoded in one go."""
 _NOTED = frozenset((Header, Gap, Footer))
 """Kinds that need a look; asked by type, since `isinstance` is slow on structs."""
 
@@ -159,7 +157,7 @@ class CaptureReader:
     def _all(self) -> Iterator[Iterable[AnyRecord]]:
         with self._begin() as stream:
             yield (self.header,)
-            yield from self._decoded(self._whole_lines(stream), self._convert)
+            yield from self._decoded(self._blocks(stream), self._convert)
         for part, path in enumerate(self.parts[1:], 1):
             self._lines_before += self.line
             self._line = 1
@@ -168,7 +166,7 @@ class CaptureReader:
             with open_part(path) as stream:
                 header, convert = first_line(read_line(stream, path.name), path.name)
                 self._check_header(header, 1)
-                yield from self._decoded(self._whole_lines(stream), convert)
+                yield from self._decoded(self._blocks(stream), convert)
 
     def _begin(self) -> BinaryIO:
         """Give the first part, read to behind its header, and forget what was counted."""
@@ -186,16 +184,16 @@ class CaptureReader:
         return stream
 
     def _decoded(
-        self, lines: Iterator[bytes], convert: Convert | None
+        self, blocks: Iterator[list[bytes]], convert: Convert | None
     ) -> Iterator[Iterable[AnyRecord]]:
         """Decode many lines at once as long as nothing is out of the ordinary, then one by one."""
         account = self._account
         number = 1
-        while convert is None and not self._once:
-            block = list(islice(lines, AT_ONCE))
+        rest: list[bytes] = []
+        for block in blocks if convert is None and not self._once else ():
             records = _ordinary(block, account.expected)
             if not records:
-                lines = chain(block, lines)
+                rest = block
                 break
             self._mark(account.expected, number + 1)
             number += len(records)
@@ -203,6 +201,7 @@ class CaptureReader:
             self._line, self._ahead = number, ahead
             yield ahead
             account.expected += len(records)
+        lines = chain(rest, chain.from_iterable(blocks))
         for record in self._one_by_one(lines, convert, number):
             yield (record,)
 
@@ -250,9 +249,9 @@ class CaptureReader:
         account.expected = expected
         self._line = number
 
-    def _whole_lines(self, stream: BinaryIO) -> Iterator[bytes]:
+    def _blocks(self, stream: BinaryIO) -> Iterator[list[bytes]]:
         try:
-            yield from lines_of(stream)
+            yield from blocks_of(stream)
         except (EOFError, zlib.error) as error:
             # Records behind the break cannot be had; those before it are sound.
             self.torn = Torn(self.line + 1, 0, f"{self.place} ({error})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -16,7 +17,8 @@ class Bounded(Generic[K, V]):
 
     def __init__(self, size: int, age: float, gone: Callable[[V], None] | None = None) -> None:
         """Hold at most `size` entries; tell `gone` about each one that had to leave."""
-        self._items: dict[K, tuple[float, V]] = {}
+        # A plain dictionary steps over all that was taken out of it to find its oldest entry.
+        self._items: OrderedDict[K, tuple[float, V]] = OrderedDict()
         self._size = size
         self._age = age
         self._gone = gone
@@ -36,10 +38,11 @@ class Bounded(Generic[K, V]):
 
     def put(self, key: K, value: V, t: float) -> None:
         """Add or replace; the entry is now the youngest."""
-        self._items.pop(key, None)
-        self._items[key] = (t, value)
-        if len(self._items) > self._size:
-            self._retire(next(iter(self._items)))
+        items = self._items
+        items[key] = (t, value)
+        items.move_to_end(key)
+        if len(items) > self._size:
+            self.retire()
 
     def pop(self, key: K) -> V | None:
         """Take out an entry that is done with; this does not count as retired."""
@@ -49,18 +52,15 @@ class Bounded(Generic[K, V]):
     def retire(self) -> None:
         """Let go of the oldest entry."""
         if self._items:
-            self._retire(next(iter(self._items)))
+            _, (_, value) = self._items.popitem(last=False)
+            self.retired += 1
+            if self._gone is not None:
+                self._gone(value)
 
     def expire(self, now: float) -> None:
         """Let go of what is too old."""
         while self._items:
-            key = next(iter(self._items))
-            if self._items[key][0] + self._age >= now:
+            t, _ = next(iter(self._items.values()))
+            if t + self._age >= now:
                 return
-            self._retire(key)
-
-    def _retire(self, key: K) -> None:
-        _, value = self._items.pop(key)
-        self.retired += 1
-        if self._gone is not None:
-            self._gone(value)
+            self.retire()

@@ -42,7 +42,7 @@ class Carrier(TypedDict, total=False):
     b64: bytes
 
 
-def loads(data: bytes | str) -> Json:
+def loads(data: bytes | str | Raw) -> Json:
     """Parse strict JSON; raise `ValueError` for anything else.
 
     Integers stay exact whatever their size, which is why msgspec does this and not orjson: the two
@@ -140,7 +140,7 @@ def value_of(record: Payload) -> Json:
             return outline(payload)
     try:
         if record.body is not UNSET:
-            return loads(bytes(record.body))
+            return loads(record.body)
         if record.text is not None:
             return loads(record.text)
     except ValueError:
