@@ -55,8 +55,25 @@ class Payloads:
         """Begin one direction of an exchange; `stream`: it may be an event stream."""
         return Way(head, self._limit, stream=stream)
 
-    def whole(self, tape: Tape, t: float, sender: Sender, head: AnyHead, payload: bytes) -> Digest:
-        """Record a payload that came in one piece, the short way where nothing is special."""
+    def whole(  # noqa: PLR0917 (reports wait in a queue as tuples)
+        self,
+        tape: Tape,
+        t: float,
+        sender: Sender,
+        head: AnyHead,
+        payload: bytes,
+        value: Any = UNPARSED,
+    ) -> Digest:
+        """Record a payload that came in one piece, the short way where nothing is special.
+
+        Args:
+            tape: of the exchange.
+            t: when.
+            sender: whose it is.
+            head: of its message.
+            payload: as it came.
+            value: it parsed, where `spliced()` has done that already.
+        """
         if not payload:
             return Digest(bytes=0, sha256=_EMPTY)
         fields = head.fields
@@ -67,7 +84,7 @@ class Payloads:
             and not tape.secrets
             and not fields.content_type.startswith("text/event-stream")
         )
-        if plain and self.message(tape, t, sender, payload, spliced(payload)):
+        if plain and self.message(tape, t, sender, payload, value or spliced(payload)):
             return Digest(bytes=len(payload), sha256=sha256(payload).hexdigest())
         way = self.begin(head, stream=sender == "server")
         if plain:

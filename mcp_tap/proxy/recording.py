@@ -114,7 +114,8 @@ class Recording:
         """Record a request that came in one piece."""
         self.exchanges += 1
         tape.seq = self.request_line(tape, t, tape.head, None, None)
-        tape.sent = self.payloads.whole(tape, t, "client", tape.head, body)
+        tape.sent = self.payloads.whole(tape, t, "client", tape.head, body, tape.value)
+        tape.value = UNPARSED
 
     def response(  # noqa: PLR0917 (reports wait in a queue as tuples)
         self,

@@ -9,6 +9,7 @@ from mcp_tap.core.coding import Decoder, decoder
 from mcp_tap.core.collect import Collector
 from mcp_tap.core.records import Digest, Leg, Sender
 from mcp_tap.core.sse import SseParser
+from mcp_tap.core.wire import UNPARSED
 from mcp_tap.net.heads import AnyHead, Head, RequestLine
 
 _EMPTY = Digest(bytes=0, sha256=sha256(b"").hexdigest())
@@ -83,6 +84,7 @@ class Tape:
         "sent",
         "seq",
         "sound",
+        "value",
     )
 
     def __init__(self, exchange: int, conn: int, peer: str, head: Head[RequestLine]) -> None:
@@ -104,6 +106,8 @@ class Tape:
         """Number of the record of its response's head."""
         self.sound = False
         """A payload was JSON on one line."""
+        self.value: Any = UNPARSED
+        """The request parsed, where somebody has done that before it is recorded."""
         self.heard = 0
         """Number of the newest record of a payload."""
         self.secrets: tuple[tuple[str, ...], ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from mcp_tap.core import spec
+from mcp_tap.core.wire import UNPARSED, spliced
 from mcp_tap.net.heads import Head, RequestLine
 from mcp_tap.proxy.answering.heads import with_length
 from mcp_tap.proxy.answering.outlet import Outlet
@@ -82,6 +83,7 @@ class Incoming(Outlet):
         body = b"".join(self._body)
         self._kept = [body]
         self._examine(body)
+        self.tape.value = UNPARSED  # it is recorded already
         self._let_go(self.watched.body if self._watching else body, whole=True)
 
     def refuse(self, status: int, code: str, why: str, how: How = "refused") -> None:
@@ -95,7 +97,10 @@ class Incoming(Outlet):
         """Begin with what is no POST."""
 
     def _examine(self, body: bytes) -> None:
-        watched = self.answering.reader.read(body, self.head)
+        value = spliced(body)
+        if not self.tape.seq:  # nothing of it is recorded yet
+            self.tape.value = value
+        watched = self.answering.reader.read(body, self.head, value)
         if watched is None:
             self._unwatched(body)
             return

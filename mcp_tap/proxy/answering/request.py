@@ -5,7 +5,6 @@ No socket, no clock: bytes in, bytes out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,8 +13,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from mcp_tap.core import spec
 from mcp_tap.core.model import AskKind
-from mcp_tap.core.splice import SpliceError, find, put, spliced
-from mcp_tap.core.wire import dumps, loads
+from mcp_tap.core.splice import SpliceError, find, members, put, spliced
+from mcp_tap.core.wire import UNPARSED, dumps, loads
 from mcp_tap.net.heads import Head, RequestLine
 from mcp_tap.proxy.answering.heads import field
 
@@ -28,8 +27,8 @@ _VERSION: Final = b"mcp-protocol-version"
 _REMEMBERED: Final = 512
 _LARGE: Final = 8 << 10
 """Bytes of capabilities above which they are not remembered."""
+_PATH: Final = ("params", "_meta", spec.CLIENT_CAPABILITIES)
 _KEY: Final = dumps(spec.CLIENT_CAPABILITIES)
-_COLON: Final = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
 
 
 class _Params(Struct, rename={"meta": "_meta"}, gc=False):
@@ -43,19 +42,13 @@ class _Params(Struct, rename={"meta": "_meta"}, gc=False):
 class _Request(Struct, gc=False):
     method: str
     id: Raw
-    params: _Params
-
-
-class _Meta(Struct, gc=False):
-    version: Any = msgspec.field(name=spec.META_VERSION, default=None)
-    capabilities: Raw | UnsetType = msgspec.field(name=spec.CLIENT_CAPABILITIES, default=UNSET)
+    params: _Params | UnsetType = UNSET
 
 
 _decoder: Final = msgspec.json.Decoder(_Request)
-_metas: Final = msgspec.json.Decoder(_Meta)
 
 
-class Meta(Struct, frozen=True, kw_only=True):
+class Meta(Struct, kw_only=True):
     """What the `_meta` of a request declares."""
 
     version: str | None = None
@@ -63,14 +56,14 @@ class Meta(Struct, frozen=True, kw_only=True):
     """Rounds are what that revision has."""
     declared: frozenset[AskKind] = frozenset()
     """Kinds of asks its client can answer."""
-    token: bytes = b""
-    """Its capabilities as they came; empty where there are none."""
-    edited: bytes | None = None
-    """Its capabilities as they go upstream, where that is not the same."""
     tasks: bool = False
     """It declares that a call may become a task."""
     shown: Any = None
-    """As much of a message with the latter as anybody looks at."""
+    """Where more goes upstream: as much of that message as anybody looks at."""
+    came: bytes = b""
+    """How its capabilities were written last, with their name; empty where that is not known."""
+    goes: bytes = b""
+    """What stands in the place of that upstream."""
 
 
 _NO_META: Final = Meta()
@@ -83,26 +76,33 @@ class Watched(Struct, gc=False):
     body: bytes
     """What goes upstream."""
     meta: Meta
-    raw_id: Raw
-    raw_name: Raw | UnsetType
-    raw_state: Raw | UnsetType = UNSET
     edited: bool = False
     """It is not what the client wrote."""
+    _members: _Request | None = None
+
+    @property
+    def members(self) -> _Request:
+        """What it is made of."""
+        if self._members is None:
+            self._members = _decoder.decode(self.body)
+        return self._members
 
     @property
     def id(self) -> bytes:
         """Its id, as the bytes the client wrote."""
-        return bytes(self.raw_id)
+        return bytes(self.members.id)
 
     @property
     def name(self) -> str | None:
         """Tool or prompt name, resource URI, or id of a task."""
-        return _text(self.raw_name)
+        params = self.members.params
+        return None if params is UNSET else _text(_named(self.method, params))
 
     @property
     def state(self) -> str | None:
         """The requestState it carries, where it answers a round itself."""
-        return _text(self.raw_state)
+        params = self.members.params
+        return None if params is UNSET else _text(params.requestState)
 
     @property
     def declared(self) -> frozenset[AskKind]:
@@ -144,97 +144,106 @@ class Reader:
         self._advertise = advertise
         self._metas: dict[tuple[str | None, bytes], Meta] = {}
 
-    def read(self, body: bytes, head: Head[RequestLine]) -> Watched | None:
-        """Read a request; None for whatever is not looked at."""
-        try:
-            request = _decoder.decode(body)
-        except (ValueError, RecursionError):
+    def read(self, body: bytes, head: Head[RequestLine], value: Any = UNPARSED) -> Watched | None:
+        """Read a request; None for whatever is not looked at.
+
+        Args:
+            body: the request.
+            head: its head.
+            value: the request parsed, where it is strict JSON on one line.
+        """
+        if value is UNPARSED:
+            value = _outline(body)
+        method, params = value.get("method"), value.get("params")
+        if type(method) is not str or method not in _LOOKED_AT:
             return None
-        method = request.method
-        if method not in _LOOKED_AT:
+        if type(params) is not dict or "id" not in value:
             return None
-        params = request.params
-        raw = params.meta
-        meta = _NO_META if raw is UNSET else self._meta(raw)
+        declared: Any = params.get("_meta")
+        meta = self._meta(declared) if type(declared) is dict else _NO_META
         if not meta.modern and (meta.version is not None or not _is_modern(field(head, _VERSION))):
             return None
-        watched = Watched(
-            method, body, meta, request.id, _named(method, params), params.requestState
-        )
-        if meta.edited is not None and raw is not UNSET:
+        watched = Watched(method, body, meta)
+        if meta.shown is not None:
             try:
-                watched.body = _declaring_more(body, raw, meta)
+                told = self._declaring(body, meta, declared.get(spec.CLIENT_CAPABILITIES))
             except SpliceError:
-                return watched
-            watched.edited = True
+                return watched  # as it is
+            if told is not None:
+                watched.body, watched.edited = told, True
         return watched
 
-    def _meta(self, raw: Raw) -> Meta:
+    def _meta(self, declared: dict[str, Any]) -> Meta:
+        """Say what a `_meta` declares; clients declare the same again and again."""
+        version = declared.get(spec.META_VERSION)
+        if type(version) is not str:
+            version = None
+        capabilities = declared.get(spec.CLIENT_CAPABILITIES)
         try:
-            said = _metas.decode(raw)
-        except (ValueError, RecursionError):
+            key = version, dumps(capabilities)
+        except RecursionError:
             return _NO_META
-        version = said.version if type(said.version) is str else None
-        token = b"" if said.capabilities is UNSET else bytes(said.capabilities)
-        key = version, token
         found = self._metas.get(key)
         if found is None:
-            found = self._read(version, token)
-            if len(token) <= _LARGE:
+            found = self._read(version, capabilities)
+            if len(key[1]) <= _LARGE:
                 if len(self._metas) >= _REMEMBERED:
                     self._metas.clear()
                 self._metas[key] = found
         return found
 
-    def _read(self, version: str | None, token: bytes) -> Meta:
-        try:
-            capabilities = loads(token) if token else None
-        except ValueError:
-            return _NO_META
-        told = self._told(token, capabilities)
-        extensions = capabilities.get("extensions") if type(capabilities) is dict else None
+    def _read(self, version: str | None, capabilities: Any) -> Meta:
+        has = capabilities if type(capabilities) is dict else {}
+        more = _more(has, self._advertise)
+        extensions = has.get("extensions")
         return Meta(
             version=version,
             modern=_is_modern(version),
             declared=declared_in(capabilities),
-            token=token,
-            edited=told,
             tasks=type(extensions) is dict and spec.TASKS_EXTENSION in extensions,
-            shown=None if told is None else _shown(told),
+            shown=_shown({**has, **more}) if more else None,
         )
 
-    def _told(self, token: bytes, capabilities: Any) -> bytes | None:
-        """Write capabilities as they go upstream; None where that is as they came."""
-        if type(capabilities) is not dict:
-            return dumps(dict(self._advertise)) if self._advertise else None
-        try:
-            return declaring(token, capabilities, self._advertise)
-        except SpliceError:
-            return None
+    def _declaring(self, body: bytes, meta: Meta, capabilities: Any) -> bytes | None:
+        """Write a request in which its client declares more, the quick way where that is known.
+
+        Raises:
+            SpliceError: an object on the way to the capabilities names a member twice.
+        """
+        came = meta.came
+        at = body.find(came) if came else -1
+        if at >= 0 and body.count(_KEY) == 1 and not _may_hide(body):
+            return body[:at] + meta.goes + body[at + len(came) :]  # no other place is called so
+        told = declaring(body, capabilities, self._advertise, *_PATH)
+        if told is not None and type(capabilities) is dict:
+            place = members(body, find(body, *_PATH[:-1]))[spec.CLIENT_CAPABILITIES]
+            if body.startswith(_KEY, place.key) and place.end - place.key <= _LARGE:
+                meta.came = body[place.key : place.end]
+                meta.goes = told[place.key : place.end + len(told) - len(body)]
+        return told
 
 
-def _shown(capabilities: bytes) -> dict[str, Any]:
-    meta = {spec.CLIENT_CAPABILITIES: loads(capabilities)}
+def _outline(body: bytes) -> dict[str, Any]:
+    """Read as much of a request as is looked at, where it is not parsed."""
+    try:
+        request = _decoder.decode(body)
+        if request.params is UNSET:
+            return {}
+        meta = request.params.meta
+        params = {} if meta is UNSET else {"_meta": loads(bytes(meta))}
+    except (ValueError, RecursionError):
+        return {}
+    return {"method": request.method, "id": request.id, "params": params}
+
+
+def _may_hide(body: bytes) -> bool:
+    """Tell whether a name of plain letters may stand in a text in other letters."""
+    return b"\\" in body and (b"\\u" in body or b"\\/" in body)
+
+
+def _shown(capabilities: dict[str, Any]) -> dict[str, Any]:
+    meta = {spec.CLIENT_CAPABILITIES: capabilities}
     return {"jsonrpc": "2.0", "params": {"_meta": meta}}
-
-
-def _declaring_more(body: bytes, raw: Raw, meta: Meta) -> bytes:
-    """Put other capabilities into a request; the quick way where there is but one place for them.
-
-    Raises:
-        SpliceError: an object on the way to them names a member twice.
-    """
-    token, told = meta.token, meta.edited
-    assert told is not None
-    at = body.find(_KEY)
-    # Where `_meta` has no escapes, the name stands in it as it is; once in all, it is that one.
-    if token and b"\\" not in bytes(raw) and body.find(_KEY, at + 1) < 0:
-        colon = _COLON.match(body, at + len(_KEY))
-        if colon is not None:
-            start = colon.end()
-            return body[:start] + told + body[start + len(token) :]
-    edits = put(body, {spec.CLIENT_CAPABILITIES: told}, find(body, "params", "_meta"))
-    return spliced(body, edits)
 
 
 def _is_modern(version: str | None) -> bool:
@@ -271,15 +280,19 @@ def declaring(body: bytes, declared: Any, more: Mapping[str, Any], *path: str) -
     if type(declared) is not dict:
         holder = find(body, *path[:-1]) if path[1:] else None
         return spliced(body, put(body, {path[-1]: dumps(dict(more))}, holder))
-    changed: dict[str, bytes | None] = {}
+    changed: dict[str, bytes | None] = {k: dumps(v) for k, v in _more(declared, more).items()}
+    return spliced(body, put(body, changed, find(body, *path))) if changed else None
+
+
+def _more(declared: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Say which capabilities become others when a client declares more."""
+    changed: dict[str, Any] = {}
     for name, wanted in more.items():
         has = declared.get(name)
         merged = wanted if has is None else _merged(name, has, wanted)
         if merged != has:
-            changed[name] = dumps(merged)
-    if not changed:
-        return None
-    return spliced(body, put(body, changed, find(body, *path)))
+            changed[name] = merged
+    return changed
 
 
 def _merged(name: str, has: Any, wanted: Any) -> Any:

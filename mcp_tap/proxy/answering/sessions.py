@@ -133,8 +133,6 @@ class Facts(NamedTuple):
 
 
 class _Params(Struct):
-    name: Raw | UnsetType = UNSET
-    uri: Raw | UnsetType = UNSET
     capabilities: Raw | UnsetType = UNSET
 
 
@@ -168,8 +166,7 @@ def read(body: bytes) -> Watched | None:
             declared = declared_in(loads(bytes(raw)))
     except (ValueError, RecursionError):
         return None
-    name = params.uri if request.method == "resources/read" else params.name
-    return Watched(request.method, body, Meta(declared=declared), request.id, name)
+    return Watched(request.method, body, Meta(declared=declared))
 
 
 class Sessions:

@@ -57,6 +57,15 @@ def test_an_exchange_in_pieces_becomes_its_five_records():
     assert (recording.exchanges, recording.seq) == (1, 5)
 
 
+def test_a_request_that_somebody_has_parsed_is_not_parsed_again():
+    made = Recorder()
+    tape = made.tape(1, JSON)
+    value = tape.value = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    made.recording.request(tape, 0.1, PING)
+    assert made.pairs[1][1] is value
+    assert tape.value is UNPARSED
+
+
 def test_an_exchange_in_one_piece_becomes_the_same_records():
     whole, pieces = Recorder(), Recorder()
     answer = b'{"jsonrpc":"2.0","id":1,"result":{}}'

@@ -8,6 +8,7 @@ import pytest
 
 from mcp_tap.core import spec
 from mcp_tap.core.splice import SpliceError
+from mcp_tap.core.wire import UNPARSED, spliced
 from mcp_tap.net.heads import HeadReader, RequestLine
 from mcp_tap.proxy.answering.request import Reader, declared_in
 from tests.asking import request
@@ -21,7 +22,12 @@ def head(*fields):
 
 
 def read(body, advertise=FORMS, *fields):
-    return Reader(advertise).read(body, head(*fields))
+    """Read a request for the first time, once more, and as one that is not parsed before."""
+    readers = Reader(advertise), Reader(advertise)
+    values = (*[spliced(body)] * 2, UNPARSED)
+    found = [readers[not v].read(body, head(*fields), v) for v in values]
+    assert len({(f.body, f.edited, f.declared, f.id) if f else None for f in found}) == 1
+    return found[0]
 
 
 def declared(body, advertise=FORMS):
