@@ -30,7 +30,8 @@ from mcp_tap.core.wire import UNPARSED
 from mcp_tap.net.heads import Head, HeadReader, RawHeaders, RequestLine, StatusLine
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.proxy.recording import Recording
-from mcp_tap.proxy.stdio.recording import LineRecording, Way
+from mcp_tap.proxy.stdio.intake import Way
+from mcp_tap.proxy.stdio.recording import LineRecording
 from mcp_tap.proxy.tape import Tape
 
 UPSTREAM: Final = "https://mcp.example.com/mcp"

@@ -64,22 +64,8 @@ class CaptureFile:
         self._fd = -1
         try:
             self._fd = self._create(path, header)
-        except FileExistsError as error:
-            raise _taken(path) from error
-        except FileNotFoundError as error:  # a folder made of a typing error goes unnoticed
-            raise CaptureError(
-                "capture-unwritable",
-                f"cannot create the capture {path}",
-                why=f"there is no folder {path.parent}",
-                help=f"mkdir -p {shlex.quote(str(path.parent))}",
-            ) from error
         except OSError as error:
-            raise CaptureError(
-                "capture-unwritable",
-                f"cannot create the capture {path}",
-                why=error.strerror or str(error),
-                help="name another file with --write FILE, or another folder with MCP_TAP_HOME",
-            ) from error
+            raise refusal(path, error) from error
 
     @property
     def current(self) -> Path:
@@ -264,6 +250,25 @@ def _write_all(fd: int, data: bytes) -> tuple[int, OSError | None]:
         except OSError as error:
             return done, error
     return done, None
+
+
+def refusal(path: Path, error: OSError) -> CaptureError:
+    """Say why a capture cannot be created."""
+    if isinstance(error, FileExistsError):
+        return _taken(path)
+    if isinstance(error, FileNotFoundError):  # a folder made of a typing error goes unnoticed
+        return CaptureError(
+            "capture-unwritable",
+            f"cannot create the capture {path}",
+            why=f"there is no folder {path.parent}",
+            help=f"mkdir -p {shlex.quote(str(path.parent))}",
+        )
+    return CaptureError(
+        "capture-unwritable",
+        f"cannot create the capture {path}",
+        why=error.strerror or str(error),
+        help="name another file with --write FILE, or another folder with MCP_TAP_HOME",
+    )
 
 
 def _taken(path: Path) -> CaptureError:

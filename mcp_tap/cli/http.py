@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
-from mcp_tap.cli.common import DURATION, FILE, SIZE, Output, TapCommand, TapContext, option, output
+from mcp_tap.cli.common import DURATION, FILE, Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.judging import LiveVerdicts, live_policy, policy_options
-from mcp_tap.cli.values import BODY_SIZE, DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
+from mcp_tap.cli.recording import privacy_options, recording_options
+from mcp_tap.cli.values import DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,52 +120,8 @@ Examples:
     help="What to show of the traffic, on stderr beside COMMAND.  [default: console on a"
     " terminal without COMMAND, else text]",
 )
-@option(
-    "-w",
-    "--write",
-    type=FILE,
-    metavar="FILE",
-    panel=RECORDING,
-    help="Record to this new file.  [default: one in the captures folder]",
-)
-@option("--label", metavar="NAME", panel=RECORDING, help="Name the server in views and filters.")
-@option(
-    "--max-body",
-    type=BODY_SIZE,
-    metavar="SIZE",
-    default="16MiB",
-    show_default=True,
-    panel=RECORDING,
-    help="Record at most so much of each payload; traffic is never cut.",
-)
-@option("--rotate", type=SIZE, metavar="SIZE", panel=RECORDING, help="Begin a new part at SIZE.")
-@option(
-    "--sync",
-    is_flag=True,
-    panel=RECORDING,
-    help="Write each record to the file before its bytes go on; slower.",
-)
-@option(
-    "--redact",
-    metavar="SPEC",
-    multiple=True,
-    adds_up=True,
-    panel=PRIVACY,
-    help="Mask this too: header:NAME, key:GLOB, path:JSONPATH or value:REGEX; repeatable.",
-)
-@option(
-    "--no-default-redaction",
-    is_flag=True,
-    panel=PRIVACY,
-    help="Do not mask credentials (Authorization, cookies, OAuth bodies).",
-)
-@option(
-    "--redact-key",
-    type=EXISTING_FILE,
-    metavar="FILE",
-    panel=PRIVACY,
-    help="Mask under the key in FILE, so that runs can be compared.",
-)
+@recording_options(RECORDING)
+@privacy_options(PRIVACY)
 @answer_options(ANSWERING)
 @option(
     "--check",

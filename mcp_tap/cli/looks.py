@@ -7,17 +7,34 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
+from typing import Literal, Protocol, TextIO, TypeAlias
 
 from mcp_tap.capture.parts import later_parts
 from mcp_tap.cli.common import Output
 from mcp_tap.core.text import safe
 from mcp_tap.views.base import NullView, Stats, View
 
-if TYPE_CHECKING:
-    from mcp_tap.proxy.run import HttpRun
-
 ViewName: TypeAlias = Literal["console", "text", "none"]
+
+
+class Ran(Protocol):
+    """A run, over HTTP or stdio, as far as it is counted."""
+
+    @property
+    def exchanges(self) -> int:
+        """Exchanges seen so far."""
+
+    @property
+    def records(self) -> int:
+        """Records made so far."""
+
+    @property
+    def lost(self) -> int:
+        """Records that could not be written."""
+
+    @property
+    def unjudged(self) -> int:
+        """Records that were not analysed."""
 
 
 def make_view(
@@ -50,12 +67,12 @@ def make_view(
     return TextView(stream, color=colored, ascii=out.ascii, notices=sys.stderr)
 
 
-def run_stats(run: HttpRun, capture: Path) -> Stats:
+def run_stats(run: Ran, capture: Path) -> Stats:
     """Count what a run has recorded so far, for the console's first line."""
     return Stats(records=records_of(run), bytes=_bytes(capture), lost=run.lost)
 
 
-def records_of(run: HttpRun) -> int:
+def records_of(run: Ran) -> int:
     """Count the records, the header too: `seq` counts from its 0."""
     return run.records + 1
 

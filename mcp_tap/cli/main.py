@@ -33,6 +33,8 @@ COMMANDS = {
 """Every command with its line in the help; `mcp_tap.cli.<name>` holds it as `command`."""
 
 DEFAULT = "watch"
+AROUND = "stdio"
+"""What `mcp-tap -- COMMAND...` means."""
 _FORMAT = ("--format ", "--format=", "-f ", "-f")
 
 
@@ -61,10 +63,12 @@ class TapGroup(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Let options of every command stand before the command too, and `watch` be the default."""
+        """Let options of every command stand before it; add the command that none means."""
         split = None if ctx.resilient_parsing else self._split(args)
         if split is not None:
             front, rest = split
+            if rest[:1] == ["--"]:
+                rest = [AROUND, *rest]
             args = [*rest[:1], *front, *rest[1:]] if rest else [DEFAULT, *front]
         return super().parse_args(ctx, args)
 
@@ -80,7 +84,7 @@ class TapGroup(click.Group):
             for name in param.opts
         }
         at = 0
-        while at < len(args) and args[at].startswith("-") and args[at] != "-":
+        while at < len(args) and args[at].startswith("-") and args[at] not in ("-", "--"):
             name = args[at].partition("=")[0]
             flags = [f"-{letter}" for letter in name[1:]]  # -qv is -q -v
             if name in valued:

@@ -22,19 +22,20 @@ from pathlib import Path
 
 import msgspec
 
-from mcp_tap.capture.store import home, new_path
+from mcp_tap.capture.store import new_path
 from mcp_tap.cli import streams
 from mcp_tap.cli.answering import LiveAnswers
+from mcp_tap.cli.closing import checked, closing
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.ending import Ending
 from mcp_tap.cli.judging import LiveVerdicts
-from mcp_tap.cli.looks import ViewName, make_view, records_of, run_stats
+from mcp_tap.cli.looks import ViewName, make_view, run_stats
 from mcp_tap.cli.output import printable
 from mcp_tap.cli.upstream import WAIT, UpstreamServer
 from mcp_tap.cli.upstream_lines import ServerLines
 from mcp_tap.cli.values import LOOPBACK
-from mcp_tap.core.text import plural, safe
-from mcp_tap.errors import InconclusiveCapture, TapError, UsageError
+from mcp_tap.core.text import safe
+from mcp_tap.errors import TapError, UsageError
 from mcp_tap.net.guard import is_loopback
 from mcp_tap.net.target import parse_target
 from mcp_tap.proxy.run import HttpRun
@@ -42,6 +43,7 @@ from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views.base import View
 
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+_HINT = "does the client take its address from MCP_TAP_URL?"
 LOOK = 0.2
 """Seconds between two looks at whether the view still has a reader."""
 
@@ -170,34 +172,8 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
         out.say("")  # the terminal stands behind its ^C
     unanswered = job.answers.code(out)
     failed = "FAILED the check: " if job.check and verdicts.failed else ""
-    out.say(_closing(run, capture, failed + verdicts.words))
-    return code or unanswered or (_checked(run, capture, verdicts) if job.check else 0)
-
-
-def _checked(run: HttpRun, capture: Path, verdicts: LiveVerdicts) -> int:
-    """Give the exit code that what was found asks for.
-
-    Raises:
-        InconclusiveCapture: it cannot be said.
-    """
-    if verdicts.failed:
-        return 1
-    if not run.exchanges:
-        raise InconclusiveCapture(
-            "nothing-to-check",
-            "nothing came through the tap",
-            help="does the client take its address from MCP_TAP_URL?",
-        )
-    if run.lost or run.unjudged:
-        missing = plural(run.lost, "record") + " lost" if run.lost else ""
-        behind = plural(run.unjudged, "record") + " not judged in time" if run.unjudged else ""
-        raise InconclusiveCapture(
-            "cannot-say",
-            "not all of this run was judged",
-            why=", ".join(filter(None, (missing, behind))),
-            help=f"mcp-tap check {shlex.quote(spec_of(capture))}",
-        )
-    return 0
+    out.say(closing(run, capture, failed + verdicts.words))
+    return code or unanswered or (checked(run, capture, verdicts, hint=_HINT) if job.check else 0)
 
 
 def _announce(job: Job, run: HttpRun, capture: Path, view: View, out: Output) -> None:
@@ -250,27 +226,6 @@ class Onlooker:
         left = failure is None or isinstance(failure, BrokenPipeError)
         words = "the view's reader is gone" if failure is None or left else streams.words(failure)
         self._out.say(f"mcp-tap: {words}; still recording")
-
-
-def spec_of(capture: Path) -> str:
-    """Name a capture as briefly as `show` in this folder understands it."""
-    whole = capture.absolute()
-    run = capture.name.removesuffix(".jsonl")
-    if whole.parent == home().absolute() and run != capture.name and not Path(run).exists():
-        return run
-    here = Path.cwd()
-    near = str(whole.relative_to(here)) if whole.is_relative_to(here) else str(capture)
-    return f"./{near}" if near.startswith("-") else near
-
-
-def _closing(run: HttpRun, capture: Path, found: str) -> str:
-    lost = f", {run.lost} LOST" if run.lost else ", none lost"
-    spec = shlex.quote(spec_of(capture))
-    words = (
-        f"mcp-tap  {plural(run.exchanges, 'exchange')}, {plural(records_of(run), 'record')}{lost}\n"
-        f"         mcp-tap show {spec}"
-    )
-    return f"{words}\n         {found}: mcp-tap check {spec}" if found else words
 
 
 def _forget_ready(path: Path) -> None:

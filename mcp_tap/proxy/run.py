@@ -5,22 +5,16 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from mcp_tap import __version__
-from mcp_tap.capture.store import run_id_for
 from mcp_tap.capture.writer import CaptureWriter
-from mcp_tap.core.finding import Finding
-from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.records import FORMAT, Footer, Header
-from mcp_tap.core.redact import Redactor
+from mcp_tap.core.records import Footer, Header
 from mcp_tap.errors import UsageError
 from mcp_tap.net.guard import Guard
 from mcp_tap.net.target import parse_target, tls_context
@@ -30,6 +24,7 @@ from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.proxy.answering.answering import Answering
 from mcp_tap.proxy.answering.eras import EitherExchange
 from mcp_tap.proxy.answering.records import Records
+from mcp_tap.proxy.beginning import Feed, header_of, redactor_of
 from mcp_tap.proxy.desk import Desk
 from mcp_tap.proxy.exchange import HttpExchange
 from mcp_tap.proxy.listener import ClientConnection
@@ -40,22 +35,6 @@ from mcp_tap.proxy.tap import Tap
 STOP_WITHIN = 1.0
 """Seconds clients have to take what was written to them when the run stops."""
 BACKLOG = 512
-
-
-class Feed(Protocol):
-    """Who looks on: a view, or a test."""
-
-    def start(self, header: Header) -> None:
-        """Take the run's header."""
-
-    def update(self, changes: Sequence[Call | Exchange | Finding], now: float) -> None:
-        """Take what changed."""
-
-    def notice(self, text: str) -> None:
-        """Take words of the tap's own."""
-
-    def close(self) -> None:
-        """See the end."""
 
 
 class HttpRun:
@@ -92,11 +71,7 @@ class HttpRun:
             if self._target.tls
             else None
         )
-        self._redactor = Redactor(
-            _masking_key(settings.redact_key),
-            default=settings.default_redaction,
-            specs=settings.redact,
-        )
+        self._redactor = redactor_of(settings)
         self._pipeline = Pipeline(label=settings.label, judging=judging, sift=sift)
         self._answering = answering
         if answering is not None:
@@ -148,23 +123,14 @@ class HttpRun:
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://{_bracketed(_dialled(settings.host))}:{self.port}{target.path}"
         path = self._redactor.hidden(target.path)
-        self.header = Header(
-            seq=0,
-            t=0.0,
-            format=FORMAT,
-            tool=f"mcp-tap/{__version__}",
-            run=run_id_for(self.capture, settings.label, wall),
-            started=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        self.header = header_of(
+            settings,
+            self._redactor,
             transport="http",
             upstream=target.origin + path,
             listen=f"http://{_bracketed(settings.host)}:{self.port}{path}",
-            label=settings.label,
-            redaction=[
-                *(["default"] if settings.default_redaction else []),
-                *(_told(spec, self._redactor) for spec in settings.redact),
-            ],
-            max_body=settings.max_body,
-            key=self._redactor.fingerprint,
+            capture=self.capture,
+            wall=wall,
         )
         if self.capture is not None:
             try:
@@ -287,12 +253,6 @@ class HttpRun:
         self._loop.call_soon_threadsafe(self._view.notice, text)
 
 
-def _told(spec: str, redactor: Redactor) -> str:
-    """Mask in a specification what it masks elsewhere: it may be the secret itself."""
-    kind, colon, rest = spec.partition(":")
-    return kind + colon + redactor.hidden(rest)
-
-
 def _forget(*facts: Any) -> None:
     """Record nothing."""
 
@@ -317,24 +277,3 @@ def _os_words(error: OSError) -> str:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _masking_key(path: str | None) -> bytes:
-    if path is None:
-        return secrets.token_bytes(32)
-    try:
-        key = Path(path).read_bytes().strip()
-    except OSError as error:
-        raise UsageError(
-            "bad-redact-key",
-            f"cannot read the masking key {path}",
-            why=error.strerror or str(error),
-        ) from None
-    if len(key) < 16:
-        raise UsageError(
-            "bad-redact-key",
-            f"the masking key {path} has {len(key)} bytes",
-            why="short keys can be guessed, and with them what was masked",
-            help=f"head -c 32 /dev/urandom | base64 > {path}",
-        )
-    return key

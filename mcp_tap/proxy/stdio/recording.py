@@ -7,7 +7,7 @@ value of its payload.
 from __future__ import annotations
 
 from operator import length_hint
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Raw
 
@@ -15,16 +15,13 @@ from mcp_tap.core.lines import Line, LineSplitter
 from mcp_tap.core.records import Decision, Gap, Leg, Message, Noise, Sender, Stderr
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.wire import LARGE, UNPARSED, carrier, dumps, spliced_line, whole_value
+from mcp_tap.proxy.stdio.intake import WAYS, Way
 from mcp_tap.proxy.stdio.steps import Decided, Secrets, Seen, Step, ToClient
 from mcp_tap.proxy.stdio.unanswered import Unanswered
 
 if TYPE_CHECKING:
     from mcp_tap.proxy.payloads import Emit
 
-Way: TypeAlias = Literal["client", "server", "stderr"]
-"""A stream, named after who writes to it; `stderr` is the server's other one."""
-
-WAYS: Final[tuple[Way, ...]] = ("client", "server", "stderr")
 _MOST: Final = 1 << 62
 """Records of a run: more than can be."""
 

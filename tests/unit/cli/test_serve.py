@@ -67,25 +67,6 @@ def test_open_doors_are_warned_of():
     assert list(serve.warnings(TapSettings(upstream="u", host="localhost"))) == []
 
 
-@pytest.mark.parametrize(
-    ("capture", "spec"),
-    [
-        ("home/20260728T120401-7f3a.jsonl", "20260728T120401-7f3a"),
-        ("home/taken.jsonl", "home/taken.jsonl"),
-        ("home/run.log", "home/run.log"),
-        ("runs/run.jsonl", "runs/run.jsonl"),
-        ("-x.jsonl", "./-x.jsonl"),
-    ],
-)
-def test_capture_is_named_briefly(tmp_path, monkeypatch, capture, spec):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MCP_TAP_HOME", "home")
-    (tmp_path / "taken").touch()
-    assert serve.spec_of(Path(capture)) == spec
-    assert serve.spec_of(tmp_path / capture) == spec
-    assert serve.spec_of(Path("/elsewhere/run.jsonl")) == "/elsewhere/run.jsonl"
-
-
 class Gone:
     gone = True
 

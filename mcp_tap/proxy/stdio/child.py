@@ -1,0 +1,106 @@
+"""The server's process: started in a group of its own, signalled as a group, waited for.
+
+Its own group is what lets a shutdown reach all of it (a launcher like `npx` has the real
+server below it), and keeps Ctrl-C in a terminal from reaching it twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+from mcp_tap.errors import UsageError
+from mcp_tap.proxy.stdio.pump import give_up
+
+
+class Child:
+    """A server that runs, and the ends of its standard streams."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start it.
+
+        Raises:
+            UsageError: there is no such command.
+        """
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 (running it is what we are for)
+                command,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                close_fds=False,  # what we were given beside the streams is meant for it
+                process_group=0 if sys.platform != "win32" else None,
+            )
+        except OSError as error:
+            raise _not_run(command[0], error) from error
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        self.stdin = stdin.fileno()
+        self.stdout = stdout.fileno()
+        self.stderr = stderr.fileno()
+        self.status: int | None = None
+        """Its exit code, or the number of the signal that ended it, negated; None: it runs."""
+
+    @property
+    def pid(self) -> int:
+        """Number of its process, and of its group."""
+        return self._process.pid
+
+    def wait(self, ended: Callable[[], None]) -> None:
+        """Call `ended`, from a thread, once it has ended."""
+
+        def wait() -> None:
+            self.status = self._process.wait()
+            ended()
+
+        threading.Thread(target=wait, name="child", daemon=True).start()
+
+    def close_stdin(self) -> None:
+        """Let it see the end of its input."""
+        give_up(self.stdin)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to its group, as far as that is still there."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                self._process.send_signal(number)
+            else:
+                os.killpg(self.pid, number)
+
+    def has_group(self) -> bool:
+        """Tell whether anything is left of its group."""
+        if sys.platform == "win32":
+            return self.status is None
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # there is somebody, who is not ours to signal
+            return False
+        return True
+
+    def kill(self) -> None:
+        """End its group by force."""
+        self.signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+
+
+def _not_run(name: str, error: OSError) -> UsageError:
+    if isinstance(error, FileNotFoundError):
+        return UsageError(
+            "command-not-found",
+            f"there is no command {name}",
+            why="it is not on PATH, or not executable",
+        )
+    return UsageError(
+        "command-not-found",
+        f"{name} cannot be run",
+        why=(error.strerror or "unknown reason").lower(),
+    )

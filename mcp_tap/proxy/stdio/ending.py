@@ -1,0 +1,147 @@
+"""What ends a run over stdio, and the order in which the server is shut down.
+
+Rules of this file (specification 2026-07-28, basic/transports/stdio#shutdown):
+
+- The client's end of input is the server's.  Then it has `GRACE` seconds, SIGTERM, `TERMINATE`
+  seconds, SIGKILL.  While requests are unanswered the first of these waits, as long as the client
+  is there: `printf ... | mcp-tap -- CMD` shall get its answer.
+- A signal goes to the server's group at once, and its input ends; SIGKILL follows after `AFTER`.
+  A second one does not wait.
+- The run ends with the server; what it has written is carried out before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Literal
+
+from mcp_tap.proxy.stdio.child import Child
+from mcp_tap.proxy.stdio.pump import Pump
+
+GRACE = 1.5
+"""Seconds a server has to end by itself."""
+TERMINATE = 1.0
+"""Seconds it has after SIGTERM."""
+AFTER = 1.5
+"""Seconds it has after a signal that was passed on."""
+LINGER = 0.5
+"""Seconds of silence after which an ended server's streams, held by others, are left."""
+LOOK = 0.25
+"""Seconds between two looks at what nobody tells."""
+
+_ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
+_PASSED = ("SIGUSR1", "SIGUSR2")
+
+
+class Ending:
+    """Waits for the end of a run, and brings it about."""
+
+    def __init__(self) -> None:
+        """Listen to signals from now on, where this is the main thread."""
+        self._events: SimpleQueue[int] = SimpleQueue()
+        self._parent = os.getppid()
+        self._before: dict[int, object] = {}
+        self._kill_at: float | None = None
+        self._term_at: float | None = None
+        self.how: Literal["end", "signal", "child"] = "child"
+        """What ended the run: the client, a signal, or the server by itself."""
+        if threading.current_thread() is threading.main_thread():
+            for name in (*_ENDING, *_PASSED):
+                number = getattr(signal, name, None)
+                if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._on_signal)
+
+    def poke(self) -> None:
+        """Look again; may be called from any thread."""
+        self._events.put(0)
+
+    def wait(
+        self,
+        child: Child,
+        stdin: Pump,
+        *,
+        waits: Callable[[], bool],
+        tick: Callable[[], None] | None = None,
+    ) -> None:
+        """Return when the server has ended.
+
+        Args:
+            child: the server.
+            stdin: carries its input.
+            waits: says whether the client waits for something.
+            tick: called every `LOOK` seconds or so.
+        """
+        while child.status is None:
+            quiet = tick is None and self._term_at is None and self._kill_at is None
+            number = self._next(None if quiet and not stdin.over else LOOK)
+            if number:
+                self._pass_on(child, number)
+            if tick is not None:
+                tick()
+            if child.status is None:
+                self._shut_down(child, stdin, waits)
+        if stdin.ended and self.how == "child":
+            self.how = "end"
+
+    def drain(self, child: Child, pumps: Sequence[Pump]) -> None:
+        """Return when the ended server's output is carried out, or a signal says not to wait."""
+        for pump in pumps:
+            while not pump.over and not self._held_in_silence(pump):
+                if self._next(LOOK / 10):
+                    self.how = "signal"
+                    break
+        while self._kill_at is not None and child.has_group():
+            if monotonic() > self._kill_at or self._next(LOOK / 10):
+                child.kill()
+                return
+
+    def restore(self) -> None:
+        """Leave signals as they were."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        self._before = {}
+
+    def _on_signal(self, number: int, _: object) -> None:
+        self._events.put(number)
+
+    def _held_in_silence(self, pump: Pump) -> bool:
+        """Tell whether others hold the stream that the server has left, and write nothing."""
+        since = pump.reading
+        return since is not None and monotonic() - since > LINGER
+
+    def _next(self, timeout: float | None) -> int:
+        with contextlib.suppress(Empty):
+            return self._events.get(timeout=timeout)
+        return 0
+
+    def _pass_on(self, child: Child, number: int) -> None:
+        if number in {getattr(signal, name, None) for name in _PASSED}:
+            child.signal(number)
+            return
+        if self.how == "signal":
+            child.kill()
+            return
+        self.how = "signal"
+        child.signal(number)
+        child.close_stdin()
+        self._kill_at = monotonic() + AFTER
+
+    def _shut_down(self, child: Child, stdin: Pump, waits: Callable[[], bool]) -> None:
+        now = monotonic()
+        if self._kill_at is not None:
+            if now >= self._kill_at:
+                child.kill()
+        elif self._term_at is not None:
+            if now >= self._term_at:
+                child.signal(signal.SIGTERM)
+                self._kill_at = now + TERMINATE
+        elif stdin.over:
+            alone = os.getppid() != self._parent
+            if alone or (stdin.ended and not waits()):
+                self._term_at = now + GRACE

@@ -1,0 +1,175 @@
+"""One lifetime of the tap around a server process: one run, one capture.
+
+Rules of this file:
+
+- The server is started first; what is slow to import comes after, in the thread that needs it.
+- Whatever happens to the recording, the traffic goes on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcp_tap.errors import TapError
+from mcp_tap.proxy.stdio.child import Child
+from mcp_tap.proxy.stdio.ending import Ending
+from mcp_tap.proxy.stdio.intake import Intake
+from mcp_tap.proxy.stdio.pump import Pump
+from mcp_tap.proxy.stdio.settings import StdioSettings
+
+if TYPE_CHECKING:
+    from mcp_tap.core.records import Header
+    from mcp_tap.pipeline.judge import Sift
+    from mcp_tap.proxy.beginning import Feed
+    from mcp_tap.proxy.stdio.scribe import Scribe
+
+SLICE = 0.01
+"""Seconds of analysis between two looks at what came."""
+TICK = 1.0
+
+
+class StdioRun:
+    """Starts a server, carries its streams, records, until it has ended."""
+
+    def __init__(
+        self,
+        settings: StdioSettings,
+        *,
+        capture: Path | Callable[[], Path] | None,
+        view: Feed,
+        judging: bool = True,
+        sift: Sift | None = None,
+        patient: bool = False,
+        stdin_fd: int = 0,
+        stdout_fd: int = 1,
+        stderr_fd: int = 2,
+    ) -> None:
+        """Prepare a run; nothing is started before `run()`.
+
+        Args:
+            settings: what to do.
+            capture: where to record, or what gives it once that is needed; None records nothing.
+            view: who looks on; called from another thread.
+            judging: run the rules; without, the view is told of nothing but trouble.
+            sift: decides which findings count, as they are found; None: all do.
+            patient: at the end, judge everything, however long that takes.
+            stdin_fd: where the client's lines come from.
+            stdout_fd: where the server's go.
+            stderr_fd: where the server's words go.
+        """
+        self._settings = settings
+        self._view = view
+        self._judging = judging
+        self._sift = sift
+        self._patient = patient
+        self._fds = stdin_fd, stdout_fd, stderr_fd
+        self._intake = Intake(sync=settings.sync)
+        self._scribe: Scribe | None = None
+        self._ending: Ending | None = None
+        self._place = capture
+        self.capture: Path | None = None
+        """Where it records, once it does."""
+        self.trouble: Exception | None = None
+        """What kept it from recording."""
+
+    @property
+    def header(self) -> Header | None:
+        """The capture's header, once the recording has begun."""
+        return self._scribe.header if self._scribe else None
+
+    @property
+    def lost(self) -> int:
+        """Records that could not be made or written."""
+        return self._scribe.lost if self._scribe else 0
+
+    @property
+    def unjudged(self) -> int:
+        """Records that were not analysed, since more came than could be."""
+        return self._scribe.backlog.skipped if self._scribe else 0
+
+    @property
+    def exchanges(self) -> int:
+        """Messages of the client recorded so far."""
+        return self._scribe.recording.exchanges if self._scribe else 0
+
+    @property
+    def records(self) -> int:
+        """Records made so far."""
+        return self._scribe.recording.seq if self._scribe else 0
+
+    def run(self) -> int:
+        """Carry until the server has ended.
+
+        Returns:
+            Its exit code, or the number of the signal that ended it, negated.
+
+        Raises:
+            UsageError: there is no such command.
+        """
+        self._ending = ending = Ending()
+        try:
+            child = Child(self._settings.command)
+            recorder = threading.Thread(target=self._record, name="recorder", daemon=True)
+            stdin_fd, stdout_fd, stderr_fd = self._fds
+            report, done = self._intake.put, ending.poke
+            stdin = Pump("client", stdin_fd, child.stdin, report=report, done=done)
+            stdout = Pump("server", child.stdout, stdout_fd, report=report, done=done)
+            stderr = Pump("stderr", child.stderr, stderr_fd, report=report, done=done, closes=False)
+            for thread in (stdin, stdout, stderr, recorder):
+                thread.start()
+            child.wait(ending.poke)
+            ending.wait(child, stdin, waits=self._waits)
+            ending.drain(child, (stdout, stderr))
+            self._intake.close()
+            recorder.join()
+            assert child.status is not None
+            return child.status
+        finally:
+            ending.restore()
+
+    def _waits(self) -> bool:
+        """Tell whether the client waits for something, or may, as far as is known yet."""
+        if not self._intake.idle or (self._scribe is None and self.trouble is None):
+            return True
+        return self._scribe is not None and bool(self._scribe.recording.unanswered)
+
+    def _record(self) -> None:
+        """Record until nothing more comes; the recorder's thread."""
+        try:
+            self._work()
+        except TapError as error:
+            self.trouble = error
+        except Exception as error:  # noqa: BLE001 (a top door: the traffic goes on)
+            self.trouble = error
+        finally:
+            self._intake.forget()
+
+    def _work(self) -> None:
+        from mcp_tap.proxy.stdio.scribe import Scribe  # noqa: PLC0415 (slow)
+
+        intake, place = self._intake, self._place
+        self.capture = place() if callable(place) else place
+        self._scribe = scribe = Scribe(
+            self._settings,
+            capture=self.capture,
+            view=self._view,
+            judging=self._judging,
+            sift=self._sift,
+            now=intake.now,
+        )
+        last = False
+        while not last:
+            last = intake.closed
+            chunks = intake.take(0.0 if scribe.backlog.behind else TICK)
+            try:
+                scribe.record(chunks)
+            finally:
+                intake.done(chunks)
+            scribe.look(SLICE)
+            if not chunks:
+                scribe.tick()
+        assert self._ending is not None
+        scribe.finish(self._ending.how, patient=self._patient)
