@@ -19,6 +19,7 @@ COMPLETE = "_MCP_TAP_COMPLETE"
 
 COMMANDS = {
     "http": "Reverse proxy in front of a Streamable HTTP server.",
+    "stdio": "The tap around a server process, for the configuration of a client.",
     "watch": "Live console on the newest run, or on a growing file.",
     "show": "Print the calls of a capture.",
     "check": "Judge captures by the rules; for CI, too.",
