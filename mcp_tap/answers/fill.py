@@ -140,6 +140,15 @@ def check_content(ask: Question, content: dict[str, Any]) -> None:
         raise _misfit(spot, f"the schema's {flaw_found.keyword} refuses what is there")
 
 
+def _is_text(value: str) -> bool:
+    """Tell a text from bytes that the system could not decode."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _misfit(field: str, what: str) -> NoAnswer:
     return NoAnswer(
         "answer-misfit",
@@ -236,6 +245,12 @@ class _Filling:
                 f"needs {value.variable}, which is not in the environment",
                 spot=f"content.{name}",
                 help=f"export {value.variable}=...",
+            )
+        if not _is_text(text):
+            raise NoAnswer(
+                "answer-misfit",
+                f"needs {value.variable}, which is no UTF-8 in the environment",
+                spot=f"content.{name}",
             )
         self.secrets.append(pointer("content", name))
         return self._typed(name, text)

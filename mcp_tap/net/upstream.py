@@ -119,8 +119,9 @@ class UpstreamConnection(asyncio.Protocol):
         whole = self._pool.whole.find(data)
         if whole is None:
             return False
-        self._sink = None
-        self._release(keep=sink.upstream_whole(*whole))
+        keep = sink.upstream_whole(*whole)
+        self._sink = None  # not before: where that failed, it is told of it
+        self._release(keep=keep)
         return True
 
     def eof_received(self) -> None:
@@ -210,9 +211,10 @@ class UpstreamConnection(asyncio.Protocol):
         sink = self._sink
         if sink is None or not self._headers_done or self._to_eof:
             return
-        self._sink = None
         keep = self._parser.should_keep_alive()
-        self._release(keep=sink.upstream_end() and keep and not self.closed)
+        whole = sink.upstream_end()
+        self._sink = None  # not before: where that failed, it is told of it
+        self._release(keep=whole and keep and not self.closed)
 
     def _release(self, *, keep: bool) -> None:
         """Go back to the pool, or close; the upstream need not have read what it answered."""

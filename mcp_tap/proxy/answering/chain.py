@@ -12,16 +12,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_tap.answers.book import Decided, Given, Unmatched
+from mcp_tap.answers.book import Given, Unmatched
 from mcp_tap.answers.question import Question, questions
-from mcp_tap.core.splice import SpliceError
 from mcp_tap.core.text import plural
 from mcp_tap.core.wire import dumps
-from mcp_tap.errors import TapError
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.asked import Asked
-from mcp_tap.proxy.answering.deciding import decide, weigh
+from mcp_tap.proxy.answering.deciding import decide, let_person
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.repeat import MOST, Repeat
 from mcp_tap.proxy.answering.verdicts import HOOK, Ask, Fail, Pass, Round, Send, Verdict, told
@@ -139,22 +137,12 @@ class Chain:
         tape: Tape,
         deliver: Callable[[], None] | None,
     ) -> None:
-        assert self.answering.person is not None
         self._stop_clock()  # it is not the server that lets wait
-        try:
-            decided: Decided = await self.answering.person(round_.asks, unmatched)
-        except TapError as error:
-            decided = unmatched
-            round_.verdict = Fail(error.code, str(error), unmatched.misses)
-        else:
-            round_.verdict = weigh(self.answering, round_.asks, decided)
+        round_.verdict = verdict = await let_person(self.answering, round_.asks, unmatched)
         self._person = None
         if self.over:
             return
         self.exchange.tap.now()
-        verdict = round_.verdict
-        if isinstance(verdict, Ask):
-            round_.verdict = verdict = Fail(unmatched.error.code, unmatched.why, unmatched.misses)
         self.tell(round_, self.exchange.tape)  # the one in which it asked may have ended long ago
         self.act(round_, tape)
         if isinstance(verdict, Pass) and deliver is not None:
@@ -169,10 +157,12 @@ class Chain:
 
     def _again(self, round_: Round, answers: dict[str, Given]) -> None:
         token = self.answering.next_id()
-        said = dumps({key: given.answer for key, given in answers.items()}) if answers else None
+        said = None
         try:
+            if answers:
+                said = dumps({key: given.answer for key, given in answers.items()})
             body = self.watched.again(token, said, round_.asked.state)
-        except SpliceError as error:
+        except ValueError as error:  # also of what a person wrote that is no text
             self.answering.failed += 1
             why = f"the request cannot be repeated: {error}"
             self.exchange.fail(200, "cannot-repeat", why, no_answer=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mcp_tap.answers.book import Answered, Decided
+from mcp_tap.answers.book import Answered, Decided, Unmatched
 from mcp_tap.answers.question import Question
 from mcp_tap.core.text import plural
+from mcp_tap.errors import TapError
 from mcp_tap.proxy.answering.verdicts import Ask, Fail, Pass, Send, Verdict
 
 if TYPE_CHECKING:
@@ -22,7 +23,28 @@ def decide(answering: Answering, asks: Sequence[Question]) -> Verdict:
     try:
         return weigh(answering, asks, answering.book.decide(asks))
     except Exception as error:  # noqa: BLE001 (a top door: nobody must wait for ever)
-        return Fail("tap-failed", f"a fault of mcp-tap: {type(error).__name__}: {error}")
+        return _fault(error)
+
+
+async def let_person(
+    answering: Answering, asks: Sequence[Question], unmatched: Unmatched
+) -> Verdict:
+    """Let a person decide, and say what follows; what nobody decides fails."""
+    assert answering.person is not None
+    try:
+        verdict = weigh(answering, asks, await answering.person(asks, unmatched))
+    except TapError as error:
+        return Fail(error.code, str(error), unmatched.misses)
+    except Exception as error:  # noqa: BLE001 (a top door: nobody must wait for ever)
+        return _fault(error)
+    if isinstance(verdict, Ask):
+        return Fail(unmatched.error.code, unmatched.why, unmatched.misses)
+    return verdict
+
+
+def _fault(error: Exception) -> Fail:
+    """Say that the tap failed, and its peers did nothing wrong."""
+    return Fail("tap-failed", f"a fault of mcp-tap: {type(error).__name__}: {error}")
 
 
 def weigh(answering: Answering, asks: Sequence[Question], decided: Decided) -> Verdict:

@@ -38,6 +38,8 @@ class AnsweringExchange(Incoming):
     _gate: Gate | None = None
     _flows = False
     """It is an event stream of which nothing is held."""
+    _matters: Callable[[bytes], bool] = staticmethod(may_ask)
+    """Tells whether whole events have to be looked at one by one."""
     _large = False
     """An event of it was too large to be held."""
     _decoder: Decoder | None = None
@@ -55,8 +57,7 @@ class AnsweringExchange(Incoming):
         fields = head.fields
         if fields.content_type.startswith(_EVENTS):
             if head.length is None and fields.encoding is None:
-                self._gate = Gate(MOST_RESPONSE)
-                self._flows = self._glances
+                self._flow()
                 HttpExchange.upstream_head(self, head, to_eof=to_eof)  # mostly
                 return
             if self._can_read(head):
@@ -69,6 +70,12 @@ class AnsweringExchange(Incoming):
             return
         self._watching = False
         super().upstream_head(head, to_eof=to_eof)
+
+    def _flow(self) -> None:
+        """Begin a stream of which nothing need be held as long as nothing in it matters."""
+        self._flows = self._glances
+        if not self._flows:
+            self._gate = Gate(MOST_RESPONSE)
 
     def _stream(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Begin a stream; with an end or a coding of its own, nothing could be taken out of it."""
@@ -112,13 +119,13 @@ class AnsweringExchange(Incoming):
 
     def upstream_data(self, data: bytes) -> None:
         """Hold, or cut into events."""
-        if self._flows and data.endswith(ENDS) and not (self._watching and may_ask(data)):
-            self._pieces.append(data)  # mostly
-            if self._out_chunked:
-                self._out += (b"%x\r\n" % len(data), data, b"\r\n")
-            else:
-                self._out.append(data)
-        elif self._held_head is not None:
+        if self._flows:
+            if data.endswith(ENDS) and not self._matters(data):
+                HttpExchange.upstream_data(self, data)  # mostly
+                return
+            self._flows = False
+            self._gate = self._gate or Gate(MOST_RESPONSE)
+        if self._held_head is not None:
             self._body.append(data)
             self._body_size += len(data)
             if self._body_size > MOST_RESPONSE:
@@ -265,7 +272,10 @@ class AnsweringExchange(Incoming):
 
     def upstream_lost(self, why: str, loss: Loss) -> None:
         """Let the client see the cut, but for what it does not wait for any more."""
-        if loss != "ours" and self._gate is not None and self._goes_on:
+        if loss == "ours" and self._chain is not None:
+            self.lost(502, "tap-failed", why)
+            return
+        if self._gate is not None and self._goes_on:
             self.tap.now()
             self._leave_stream(self._gate)
             return

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from mcp_tap.answers.book import Given, Unmatched
 from mcp_tap.answers.question import Question
-from mcp_tap.errors import TapError
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, may_ask
-from mcp_tap.proxy.answering.deciding import decide, weigh
+from mcp_tap.proxy.answering.deciding import decide, let_person
 from mcp_tap.proxy.answering.errand import Outcome
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.records import Withheld
 from mcp_tap.proxy.answering.tasked import Task, TaskAsked, fresh, read, refusal, update
-from mcp_tap.proxy.answering.verdicts import HOOK, Ask, Fail, Pass, Round, Send, Verdict, told
+from mcp_tap.proxy.answering.verdicts import HOOK, Fail, Pass, Round, Send, Verdict, told
 
 if TYPE_CHECKING:
     from mcp_tap.proxy.answering.eras import EitherExchange
@@ -103,17 +102,10 @@ class Notices:
         unmatched: Unmatched,
         withheld: Withheld,
     ) -> None:
-        person = self._answering.person
-        assert person is not None
-        verdict: Verdict
         try:
-            verdict = weigh(self._answering, asks, await person(asks, unmatched))
-        except TapError as error:
-            verdict = Fail(error.code, str(error), unmatched.misses)
+            verdict = await let_person(self._answering, asks, unmatched)
         finally:
             task.asking.difference_update(ask.key for ask in asks)
-        if isinstance(verdict, Ask):
-            verdict = Fail(unmatched.error.code, unmatched.why, unmatched.misses)
         self.exchange.tap.now()
         if isinstance(verdict, Pass):
             self.exchange.pass_late(withheld)

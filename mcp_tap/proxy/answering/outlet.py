@@ -5,7 +5,7 @@ A stream that is open gets the result as an event; else the result comes with it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mcp_tap.core.model import NO_ANSWER
 from mcp_tap.core.splice import SpliceError
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.answering.repeat import Repeat
     from mcp_tap.proxy.answering.request import Watched
     from mcp_tap.proxy.tape import Tape, Way
+
+_HOWS: Final[dict[str, How]] = {
+    "upstream-down": "upstream_down",
+    "upstream-timeout": "timeout",
+    "tap-failed": "tap_failed",
+}
 
 
 class Outlet(HttpExchange):
@@ -153,8 +159,7 @@ class Outlet(HttpExchange):
 
     def lost(self, status: int, code: str, why: str) -> None:
         """Tell the client that the server's answer did not come."""
-        hows: dict[str, How] = {"upstream-down": "upstream_down", "upstream-timeout": "timeout"}
-        self.fail(status, code, why, hows.get(code, "upstream_cut"))
+        self.fail(status, code, why, _HOWS.get(code, "upstream_cut"))
 
     def conclude(self, how: How, why: str | None = None) -> None:
         """End the response in order."""

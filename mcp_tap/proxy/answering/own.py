@@ -186,9 +186,11 @@ class OwnRequest:
         """Take note that the response is not whole."""
         self.tap.now()
         self._connection = None
-        if not self.over:
-            self._lost("tap_failed" if loss == "ours" else "upstream_cut", "upstream-lost", why)
-            self.upstream_flush()
+        if loss == "ours":  # whatever was done before
+            self._lost("tap_failed", "tap-failed", why)
+        elif not self.over:
+            self._lost("upstream_cut", "upstream-lost", why)
+        self.upstream_flush()
 
     def upstream_writable(self, *, writable: bool) -> None:
         """Do nothing: the request was written as a whole."""

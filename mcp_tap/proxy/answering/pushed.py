@@ -26,11 +26,10 @@ from mcp_tap.core import spec
 from mcp_tap.core.splice import SpliceError, find
 from mcp_tap.core.values import id_key, text_of
 from mcp_tap.core.wire import dumps, loads
-from mcp_tap.errors import TapError
 from mcp_tap.net.heads import RawHeaders
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
 from mcp_tap.proxy.answering.chain import steps
-from mcp_tap.proxy.answering.deciding import decide, weigh
+from mcp_tap.proxy.answering.deciding import decide, let_person
 from mcp_tap.proxy.answering.errand import Errand, Outcome, errand_head
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.records import Withheld
@@ -228,19 +227,13 @@ class Pushes:
         return {"code": code, "message": f"mcp-tap: {verdict.why}", "data": data}
 
     async def _ask(self, pushed: Pushed, unmatched: Unmatched) -> None:
-        person, longest = self._answering.person, self._answering.longest
-        assert person is not None
+        longest = self._answering.longest
         verdict: Verdict
         try:
             async with asyncio.timeout(longest):
-                decided = await person([pushed.ask], unmatched)
-                verdict = weigh(self._answering, [pushed.ask], decided)
+                verdict = await let_person(self._answering, [pushed.ask], unmatched)
         except TimeoutError:
             verdict = Fail("answers-timeout", f"nobody answered within {longest:g} s")
-        except TapError as error:
-            verdict = Fail(error.code, str(error), unmatched.misses)
-        if isinstance(verdict, Ask):
-            verdict = Fail(unmatched.error.code, unmatched.why, unmatched.misses)
         self._waiting.pop(id_key(loads(pushed.id)), None)
         self.exchange.tap.now()
         if isinstance(verdict, Pass):

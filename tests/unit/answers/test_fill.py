@@ -81,6 +81,13 @@ def test_a_value_comes_from_the_environment_and_is_marked():
     assert found.secrets == ("/content/a~1b",)
 
 
+def test_a_variable_that_is_no_text_is_named():
+    error = refusal(answer('content = { a = { env = "T" } }'), form(a=None), {"T": "s\udcff"})
+    assert error.code == "answer-misfit"
+    assert "needs T, which is no UTF-8" in error.what + (error.why or "")
+    assert "udcff" not in str(error)
+
+
 def test_a_variable_that_is_missing_is_named():
     error = refusal(answer('content = { a = { env = "OTP_CODE" } }'), form(a=None), {"X": SECRET})
     assert error.code == "env-missing"

@@ -297,3 +297,28 @@ async def test_a_closed_port_is_an_os_error():
     pool = UpstreamPool(parse_target(f"http://127.0.0.1:{upstream.port}/"), None)
     with pytest.raises(OSError, match=r"\d"):
         await pool.connect()
+
+
+@pytest.mark.parametrize("split", [False, True])
+async def test_who_fails_at_the_end_of_a_response_is_told_of_it(split):
+    class Fails(Sink):
+        def upstream_end(self):
+            raise ZeroDivisionError("oops")
+
+    response = ok()
+
+    async def handler(wire):
+        for _ in range(2):
+            await wire.message()
+            await wire.send(response[:-3] if split else response)
+            await wire.send(response[-3:] if split else b"")
+
+    async with pooled(handler) as (pool, _):
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        connection = await pool.connect()
+        for sink in (Sink(), Fails()):  # a head that was seen before is read another way
+            connection.begin(sink, no_body=False)
+            connection.write(get())
+            async with asyncio.timeout(5):
+                await sink.done.wait()
+        assert sink.parts[-1] == ("lost", "a fault of mcp-tap: ZeroDivisionError: oops", "ours")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
+import pytest
+
+from mcp_tap.answers.book import Answered, Given
 from mcp_tap.errors import ScriptError, UsageError
+from mcp_tap.proxy.answering import chain
 from mcp_tap.proxy.answering.chain import steps
 from tests.asking import (
     SCRIPT,
     Server,
     answering,
     asks,
+    asks_day,
     asks_seat,
     call,
     day,
@@ -18,6 +24,8 @@ from tests.asking import (
     form,
     request,
     result,
+    seat,
+    streamed,
 )
 from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped
 
@@ -77,6 +85,43 @@ async def test_a_fault_of_the_scripts_reader_lets_nobody_wait(tmp_path):
         response = await rig.ask(call())
         assert response.get(b"mcp-tap-error") == b"tap-failed"
         assert "ZeroDivisionError" in response.json["error"]["message"]
+
+
+async def test_a_person_who_fails_lets_nobody_wait(tmp_path):
+    async def person(asks, unmatched):
+        raise ZeroDivisionError("oops")
+
+    helper = answering("version = 1\n", unmatched="ask", person=person)
+    async with tapped(Server(day), tmp_path, answering=helper) as rig:
+        response = await rig.ask(call())
+        assert response.get(b"mcp-tap-error") == b"tap-failed"
+
+
+async def test_what_a_person_wrote_that_is_no_text_lets_nobody_wait(tmp_path):
+    async def person(asks, unmatched):
+        answer = {"action": "accept", "content": {"day": "\udcff"}}
+        return Answered(answers={"day": Given(entry=None, answer=answer, kind="form")})
+
+    helper = answering("version = 1\n", unmatched="ask", person=person)
+    async with tapped(Server(day), tmp_path, answering=helper) as rig:
+        response = await rig.ask(call())
+        assert response.get(b"mcp-tap-error") == b"cannot-repeat"
+
+
+@pytest.mark.parametrize("turns", [[day, seat], [streamed(asks_day), streamed(asks_seat)]])
+@pytest.mark.parametrize("rounds", [0, 1])
+async def test_a_fault_of_ours_within_a_call_is_told(tmp_path, monkeypatch, turns, rounds):
+    sound = [chain.told] * rounds
+
+    def told(round_):
+        return sound.pop()(round_)
+
+    monkeypatch.setattr(chain, "told", told)
+    async with tapped(Server(*turns), tmp_path, answering=answering()) as rig:
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # it is one, indeed
+        response = await rig.ask(call())
+        assert b"tap-failed" in response.body
+        assert response.whole
 
 
 def test_pointers_are_taken_apart():
