@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from msgspec import Struct
@@ -51,7 +52,7 @@ class Cancelled(Topic):
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._sent: dict[Token, Sent] = {}
+        self._sent: OrderedDict[Token, Sent] = OrderedDict()
         self.complete = True
         """Every request ever sent is remembered."""
 
@@ -94,7 +95,7 @@ class Cancelled(Topic):
             flow.exchange.number, flow.exchange, message.method, flow.band == MODERN, shared
         )
         if len(sent) > (MOST_ON_HTTP if flow.http else MOST_ON_STDIO):
-            del sent[next(iter(sent))]
+            sent.popitem(last=False)
             self.complete = False
 
     def get(self, request_id: Any) -> Sent | None:

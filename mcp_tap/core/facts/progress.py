@@ -61,8 +61,11 @@ class Progress(Topic):
         if token is None:
             self.odd = True
             return
-        users = (*(self._users.get(token) or ()), message.flow.exchange)
-        self._users.put(token, users[-MOST_USERS:], message.t)
+        users: tuple[Exchange, ...] = (message.flow.exchange,)
+        before = self._users.get(token)
+        if before is not None:
+            users = (*before, *users)[-MOST_USERS:]
+        self._users.put(token, users, message.t)
 
     def _reported(self, message: Message) -> None:
         params = message.params
@@ -83,7 +86,8 @@ class Progress(Topic):
 
     def active(self, token: Token) -> list[Exchange]:
         """Give the exchanges of unanswered requests that gave a token."""
-        return [user for user in self._users.get(token) or () if not is_over(user)]
+        users = self._users.get(token)
+        return [] if users is None else [user for user in users if not is_over(user)]
 
     def answered(self, token: Token) -> Exchange | None:
         """Give the newest answered request of a token that no unanswered one has given."""

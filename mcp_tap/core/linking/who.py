@@ -21,9 +21,10 @@ LONGEST_SESSION = 24 * 3600.0
 MOST_SPELLINGS = 2048
 MOST_IDENTITIES = 4096
 
+_AUTHORIZATION = "authorization"
 _FIELDS = {
     "user-agent": "user_agent",
-    "authorization": "authorization",
+    _AUTHORIZATION: _AUTHORIZATION,
     spec.HEADER_SESSION: "session_id",
     spec.HEADER_VERSION: "version",
     spec.HEADER_LAST_EVENT: "last_event",
@@ -65,17 +66,18 @@ class Who:
             path=record.path,
             request_seq=record.seq,
         )
-        live = Live(exchange=exchange, peer=record.peer)
         spellings = self._spellings
-        for index, (name, value) in enumerate(record.headers):
+        found: dict[str, Any] = {}
+        for name, value in record.headers:
             what = spellings.get(name)
             if what is None:
                 what = self._spell(name)
-            if what:
-                if what == "authorization":
-                    self._credential(live, record, index, value)
-                elif getattr(live, what) is None:
-                    setattr(live, what, value)
+            if what and what not in found:
+                found[what] = value
+        credential = found.pop(_AUTHORIZATION, None)
+        live = Live(exchange=exchange, peer=record.peer, **found)
+        if credential is not None:
+            self._credential(live, record)
         return live
 
     def identify(self, live: Live, version: str | None, info: Any, t: float) -> None:
@@ -170,7 +172,12 @@ class Who:
         what = self._spellings[name] = _FIELDS.get(name.lower(), "")
         return what
 
-    def _credential(self, live: Live, record: HttpRequest, index: int, value: str) -> None:
+    def _credential(self, live: Live, record: HttpRequest) -> None:
+        index, value = [
+            (index, value)
+            for index, (name, value) in enumerate(record.headers)
+            if name.lower() == _AUTHORIZATION
+        ][-1]
         at = f"/headers/{index}/1"
         for mask in record.masked:
             if mask.at == at:
