@@ -38,6 +38,9 @@ NOT_FROM_PROJECTS = {
     "force": "it would delete captures that are still being written",
     "answers": "a script can send your environment's variables to the server",
     "write-baseline": "it would accept whatever is found",
+    "all": "it would change your clients' configuration where you only look at it",
+    "client": "it would change your clients' configuration where you only look at it",
+    "config-file": "it would change a client's configuration that you did not name",
 }
 """Settings a project's file may not hold, each with the reason."""
 
@@ -210,14 +213,19 @@ def placed_path(value: Any, file: ConfigFile) -> str:
     return str(file.path.parent / Path(str(value)).expanduser())
 
 
-def _project(cwd: Path) -> list[ConfigFile]:
-    """Find the nearest project file, not leaving the repository.
+def project_folders(cwd: Path) -> list[Path]:
+    """List the folders a project's files may lie in: this, and those above it in the repository.
 
-    Outside of a repository only the folder itself is looked at: a parent may belong to others.
+    Outside of a repository it is only this one: a parent may belong to others.
     """
     folders = [cwd, *cwd.parents]
     root = next((f for f in folders if any((f / mark).exists() for mark in _ROOT_MARKS)), cwd)
-    for folder in folders[: folders.index(root) + 1]:
+    return folders[: folders.index(root) + 1]
+
+
+def _project(cwd: Path) -> list[ConfigFile]:
+    """Find the nearest project file, not leaving the repository."""
+    for folder in project_folders(cwd):
         own = folder / PROJECT_FILE
         if own.is_file():
             return [ConfigFile(path=own, project=True, table=_read(own))]

@@ -27,13 +27,26 @@ ARROWS: dict[str, set[str]] = {
     "proxy": {"core", "addons", "answers", "capture", "errors", "net", "pipeline", "rules"},
     "views": {"core", "errors", "rules"},
     "demo": {"core", "errors"},
+    "wrapping": {"core", "answers.toml", "capture", "errors"},
     "testing": {"core", "net", "pipeline", "proxy"},
     "cli": {"*"},
     "__main__": {"cli"},
 }
 """Room -> what it may import of ours, beside itself and the bare package (`__version__`)."""
 
-PURE_ROOMS = ("core", "rules", "answers", "pipeline", "views.timeline", "views.machine")
+PURE_ROOMS = (
+    "core",
+    "rules",
+    "answers",
+    "pipeline",
+    "views.timeline",
+    "views.machine",
+    "wrapping.entries",
+    "wrapping.entry",
+    "wrapping.jsonc",
+    "wrapping.notation",
+    "wrapping.toml",
+)
 OUTSIDE_WORLD = {
     "asyncio",
     "time",

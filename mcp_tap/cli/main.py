@@ -24,6 +24,8 @@ COMMANDS = {
     "show": "Print the calls of a capture.",
     "check": "Judge captures by the rules; for CI, too.",
     "answers": "Draft, try out or check a script that answers for clients.",
+    "wrap": "Put the tap into clients' configuration files.",
+    "unwrap": "Take it out of them again.",
     "rules": "List the rules, or print the page of one.",
     "list": "List captures.",
     "prune": "Delete old captures.",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
     from mcp_tap.views.look import Row
 
 
-def harmless(text: str) -> str:
-    """Spell out what a terminal would obey, hide or reorder; only the line breaks stay."""
+def harmless(text: str, *, stays: str = "\n") -> str:
+    """Spell out what a terminal would obey, hide or reorder; line breaks stay, or what is given."""
     from mcp_tap.core.text import safe
 
-    return "\n".join(map(safe, text.split("\n")))
+    return "".join(part if part in stays else safe(part) for part in re.split(f"([{stays}])", text))
 
 
 def printable(path: Path) -> str:
@@ -92,6 +93,10 @@ class Output:
     def write(self, text: str) -> None:
         """Print lines of what was asked for."""
         click.echo(harmless(text))
+
+    def write_source(self, text: str) -> None:
+        """Print lines of a file, in which tabs have their meaning."""
+        click.echo(harmless(text, stays="\n\t"))
 
     def rows(self, rows: Iterable[Row]) -> None:
         """Print rows of what was asked for, which are harmless, each as soon as it is made.
