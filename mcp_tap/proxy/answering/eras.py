@@ -12,9 +12,9 @@ from mcp_tap.core import spec
 from mcp_tap.core.wire import loads
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import tasked
-from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
+from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked, may_ask
 from mcp_tap.proxy.answering.exchange import AnsweringExchange
-from mcp_tap.proxy.answering.gate import ENDS, Gate, data_of
+from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.heads import STREAM
 from mcp_tap.proxy.answering.noticed import Notices
 from mcp_tap.proxy.answering.pushed import Pushes, may_push
@@ -148,9 +148,8 @@ class EitherExchange(AnsweringExchange):
         if not head.fields.content_type.startswith(_EVENTS):
             HttpExchange.upstream_head(self, head, to_eof=to_eof)
         elif head.length is None and head.fields.encoding is None:
-            self._flows = self._glances
-            if not self._flows:
-                self._gate = Gate(MOST_RESPONSE)
+            self._matters = _may_matter
+            self._flow()
             HttpExchange.upstream_head(self, head, to_eof=to_eof)
         elif self._can_read(head):
             self._stream(head, to_eof=to_eof)
@@ -160,6 +159,8 @@ class EitherExchange(AnsweringExchange):
     def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
         """Pass a complete response on in one go, where nothing in it can ask."""
         if self._session is None:
+            if self._glances and head.fields.encoding is None and not may_ask(body):
+                return HttpExchange.upstream_whole(self, head, body)  # mostly
             if not self._glances and self._watching and head.fields.encoding is None:
                 self._learn(body)
             return AnsweringExchange.upstream_whole(self, head, body)
@@ -177,16 +178,6 @@ class EitherExchange(AnsweringExchange):
         whole = HttpExchange.upstream_whole(self, head, body)
         self._leave()
         return whole
-
-    def upstream_data(self, data: bytes) -> None:
-        """Pass on what asks nothing."""
-        if self._flows and self._session is not None:
-            if data.endswith(ENDS) and not _may_matter(data):
-                HttpExchange.upstream_data(self, data)  # mostly
-                return
-            self._flows = False
-            self._gate = self._gate or Gate(MOST_RESPONSE)
-        super().upstream_data(data)
 
     def _pass(self, data: bytes) -> None:
         """Pass on, and look at what `initialize` brings."""
