@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.finding import Blame, Finding
 from mcp_tap.core.spec import NAME_PARAM
+from mcp_tap.core.values import short
 from mcp_tap.rules import catalogue
 from mcp_tap.rules.base import Hit, Hits, Parties, Rule
 from mcp_tap.rules.precedence import beaten
@@ -178,7 +179,9 @@ class Engine:
     def _first(self, flow: Flow, rule: Rule, hit: Hit) -> bool:
         once = hit.once
         per_client = once == "client" or (type(once) is tuple and once[:1] == ("client",))
-        key = (rule.id, flow.seen.number if per_client else None, once)
+        parts = once if type(once) is tuple else (once,)
+        short_parts = tuple(short(part) if type(part) is str else part for part in parts)
+        key = (rule.id, flow.seen.number if per_client else None, short_parts)
         if self._once.get(key) is not None:
             return False
         self._once.put(key, rule, 0.0)
@@ -210,16 +213,19 @@ class Engine:
 
 def _build(rules: Sequence[Rule], *, known: bool) -> Table:
     words: dict[str, set[str | None]] = {}
+    listening: dict[str, dict[str, Rule]] = {}
     for rule in rules:
         for trigger in (*rule.on, *rule.steady) if known else rule.on:
             event, _, word = trigger.partition(" ")
             words.setdefault(event, {None}).add(word or None)
+            listening.setdefault(event, {})[rule.id] = rule
     table: Table = {}
     for event, of_event in words.items():
         plans: dict[str | None, Plan] = {}
         for narrow in of_event:
-            exact = [rule for rule in rules if _names(event, narrow) in rule.on]
-            broad = [rule for rule in rules if event in rule.on and rule not in exact]
+            name = _names(event, narrow)
+            exact = [rule for rule in listening[event].values() if name in rule.on]
+            broad = [r for r in listening[event].values() if event in r.on and name not in r.on]
             plans[narrow] = _plan(
                 [
                     rule
