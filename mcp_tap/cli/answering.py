@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import click
 
-from mcp_tap.cli.common import FILE, Output, option
+from mcp_tap.cli.common import DURATION, FILE, Output, option
 from mcp_tap.core.text import brief, plural
 from mcp_tap.errors import UsageError
 
@@ -23,6 +23,7 @@ Hold: TypeAlias = Callable[[], AbstractContextManager[object]]
 _F = TypeVar("_F", bound=Callable[..., Any])
 HOWS: Final = ("fail", "ask", "pass", "decline", "cancel")
 MAX_ROUNDS: Final = 10
+ANSWER_TIMEOUT: Final = "10m"
 
 
 def answer_options(panel: str) -> Callable[[_F], _F]:
@@ -65,6 +66,16 @@ def answer_options(panel: str) -> Callable[[_F], _F]:
                     help="Answer at most so many rounds of one call.",
                 ),
                 option(
+                    "--answer-timeout",
+                    type=DURATION,
+                    metavar="TIME",
+                    default=ANSWER_TIMEOUT,
+                    show_default=True,
+                    panel=panel,
+                    help="How long a call may take from its first ask on; a person's time is not"
+                    " in it.",
+                ),
+                option(
                     "--strict-answers",
                     is_flag=True,
                     panel=panel,
@@ -81,10 +92,17 @@ def answer_options(panel: str) -> Callable[[_F], _F]:
 class LiveAnswers:
     """Who answers in a run, and how that went."""
 
-    def __init__(self, book: Book | None, *, max_rounds: int, strict: bool) -> None:
-        """Answer from a book; None: everything passes as it is."""
+    def __init__(self, book: Book | None, *, max_rounds: int, longest: float, strict: bool) -> None:
+        """Answer from a book; None: everything passes as it is.
+
+        Args:
+            book: the scripts.
+            max_rounds: rounds to answer in one call.
+            longest: seconds a call may take from its first ask on.
+            strict: an entry that was never used is an error.
+        """
         self._book = book
-        self._max_rounds = max_rounds
+        self._limits: dict[str, Any] = {"max_rounds": max_rounds, "longest": longest}
         self._strict = strict
         self._answering: Answering | None = None
         self._terminal: Terminal | None = None
@@ -129,7 +147,7 @@ class LiveAnswers:
             )
             self.quiet(getattr(view, "held", nullcontext))
         person = None if self._asker is None else self._asker.decide
-        self._answering = Answering(self._book, max_rounds=self._max_rounds, person=person)
+        self._answering = Answering(self._book, person=person, **self._limits)
         return self._answering
 
     @contextmanager
@@ -149,9 +167,11 @@ class LiveAnswers:
         answering, book = self._answering, self._book
         if answering is None or book is None:
             return 0
-        failed, unused = answering.failed, book.unused()
+        failed, limited, unused = answering.failed, answering.limited, book.unused()
+        wanting = failed - limited
         parts = [f"{plural(answering.answered, 'round')} answered"]
-        parts += [f"{plural(failed, 'call')} FAILED for want of an answer"] if failed else []
+        parts += [f"{plural(wanting, 'call')} FAILED for want of an answer"] if wanting else []
+        parts += [f"{plural(limited, 'call')} FAILED at a limit"] if limited else []
         out.say(f"mcp-tap  {', '.join(parts)}")
         for name in unused:
             words = f"answer {brief(name)} was never used"
@@ -168,7 +188,8 @@ def live_answers(options: dict[str, Any]) -> LiveAnswers:
     Raises:
         ScriptError: one cannot be read, or not be meant.
         CaptureError: a capture that one fills from cannot be read.
-        UsageError: `--advertise` names what is no capability, or nothing is to be answered.
+        UsageError: `--advertise` names what is no capability, nothing is to be answered, or there
+            is no time for it.
     """
     paths, unmatched = options["answers"], options["unmatched"]
     advertise = options["advertise"]
@@ -182,7 +203,13 @@ def live_answers(options: dict[str, Any]) -> LiveAnswers:
     elif options["strict_answers"] or advertise:
         name = "--strict-answers" if options["strict_answers"] else "--advertise"
         raise UsageError("usage", f"{name} without --answers", help="--answers FILE")
-    return LiveAnswers(book, max_rounds=options["max_rounds"], strict=options["strict_answers"])
+    longest = options["answer_timeout"]
+    if longest <= 0:
+        words = "--answer-timeout must be more than 0"
+        raise UsageError("usage", words, help=f"--answer-timeout {ANSWER_TIMEOUT}")
+    return LiveAnswers(
+        book, max_rounds=options["max_rounds"], longest=longest, strict=options["strict_answers"]
+    )
 
 
 class _Terminal:

@@ -204,6 +204,38 @@ async def test_a_person_may_answer_what_the_script_does_not(tmp_path):
         assert server.got[1].json["params"]["inputResponses"]["day"]["content"] == {"day": "mon"}
 
 
+async def test_the_time_a_person_takes_is_not_the_calls(tmp_path):
+    async def person(asks, unmatched):
+        await asyncio.sleep(0.3)
+        answer = {"action": "accept", "content": {"day": "mon"}}
+        return Answered(answers={"day": Given(entry=None, answer=answer, kind="form")})
+
+    helper = answering(SEAT_ONLY, unmatched="ask", person=person, longest=0.25)
+    async with tapped(Server(day, done), tmp_path, answering=helper) as rig:
+        assert (await rig.ask(call())).json == json.loads(result(7))
+
+
+async def test_the_time_of_a_call_does_not_begin_anew_behind_a_person(tmp_path):
+    async def person(asks, unmatched):
+        answer = {"action": "accept", "content": {"day": f"{asks[0].round}"}}
+        return Answered(answers={"day": Given(entry=None, answer=answer, kind="form")})
+
+    async def server(wire):
+        for _ in range(20):
+            message = await wire.message()
+            await asyncio.sleep(0.04)
+            await wire.send(day(message.json["id"]))
+
+    helper = answering(SEAT_ONLY, unmatched="ask", person=person, longest=0.1, max_rounds=20)
+    async with tapped(server, tmp_path, answering=helper) as rig:
+        response = await rig.ask(call())
+        assert response.get(b"mcp-tap-error") == b"answers-timeout"
+        await rig.stop()
+        (found,) = rig.view.calls.values()
+        assert found.rounds[-1].fault.sender == "tap"
+        assert (helper.failed, helper.limited) == (1, 1)
+
+
 @pytest.mark.parametrize("first", [day, streamed(progress(1), asks_day)])
 async def test_a_person_may_pass_a_round_on(tmp_path, first):
     async def person(asks, unmatched):

@@ -20,7 +20,7 @@ _ORDERLY = ("complete", "client_gone", "shutdown")
 """Ways in which a stream that waits for news may end without anything being wrong."""
 _CANCELS = {"client_gone": "the client left", "shutdown": "the tap was stopped"}
 """Ends before a response that are nobody's fault, in words."""
-_OURS = ("refused", "upstream_down", "tap_failed")
+_OURS = ("refused", "upstream_down", "timeout", "tap_failed")
 """Ends of which the tap itself has to tell, since no server did."""
 _NO_WORDS = {
     "refused": "mcp-tap refused the request",

@@ -19,6 +19,8 @@ MAX_ROUNDS = 10
 """Rounds the tap answers in one call; the official SDKs have the same limit."""
 LONGEST = 600.0
 """Seconds from a call's first ask to its result; servers keep states about as long."""
+LIMITS = frozenset({"too-many-rounds", "asks-again", "answers-timeout"})
+"""Errors of calls that have gone on for too long."""
 _MOST_PASSED = 4096
 
 Person: TypeAlias = Callable[[Sequence[Question], Unmatched], Awaitable[Decided]]
@@ -41,7 +43,7 @@ class Answering:
         Args:
             book: the scripts.
             max_rounds: rounds to answer in one call.
-            longest: seconds a call may take from its first ask on.
+            longest: seconds a call may take from its first ask on, without a person's time.
             person: decides where `unmatched` is `ask`.
         """
         self.book = book
@@ -58,6 +60,8 @@ class Answering:
         """Rounds that were answered."""
         self.failed = 0
         """Calls that ended with an error since a round was not answered."""
+        self.limited = 0
+        """Those among them that a limit ended."""
         self.label: str | None = None
         """What the user calls the server."""
         self.server: str | None = None
@@ -68,6 +72,11 @@ class Answering:
     def next_id(self) -> bytes:
         """Give the token of an id that no other request of the run has from the tap."""
         return b'"mcp-tap-%d"' % next(self._ids)
+
+    def fail(self, code: str) -> None:
+        """Count a call that ends with an error; `code`: its short name."""
+        self.failed += 1
+        self.limited += code in LIMITS
 
     def stop(self) -> None:
         """Let no answer be under way any more: the run ends."""

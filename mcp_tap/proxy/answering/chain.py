@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_tap.answers.book import Given, Unmatched
 from mcp_tap.answers.question import Question, questions
-from mcp_tap.core.text import plural
 from mcp_tap.core.wire import dumps
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.asked import Asked
-from mcp_tap.proxy.answering.deciding import decide, let_person
+from mcp_tap.proxy.answering.deciding import decide, let_person, too_many
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.repeat import MOST, Repeat
 from mcp_tap.proxy.answering.verdicts import HOOK, Ask, Fail, Pass, Round, Send, Verdict, told
@@ -55,6 +54,9 @@ class Chain:
         self._older: list[Repeat] = []
         """Repeats that have asked and may still be open."""
         self._timer: asyncio.TimerHandle | None = None
+        self._left = self.answering.longest
+        """Seconds the call may still take when the clock goes on."""
+        self._until = 0.0
         self._pause: asyncio.TimerHandle | None = None
         self._person: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -82,9 +84,8 @@ class Chain:
         return Round(asked=asked, asks=asks, verdict=self._verdict(asked, asks))
 
     def _verdict(self, asked: Asked, asks: Sequence[Question]) -> Verdict:
-        most = self.answering.max_rounds
-        if self.rounds > most:
-            return Fail("too-many-rounds", f"the server asks again after {plural(most, 'round')}")
+        if self.rounds > self.answering.max_rounds:
+            return too_many(self.answering)
         if asks:
             return decide(self.answering, asks)
         return Pass("it asks for nothing") if asked.state is None else Send({})
@@ -111,7 +112,7 @@ class Chain:
                 self._waits += 1
                 self._pause = self._loop.call_later(delay, self._after_pause, round_)
         elif isinstance(verdict, Fail):
-            self.answering.failed += 1
+            self.answering.fail(verdict.code)
             self.exchange.fail(200, verdict.code, verdict.why, "refused", no_answer=True)
         elif isinstance(verdict, Ask):
             self._person = self.exchange.tap.spawn(
@@ -163,7 +164,7 @@ class Chain:
                 said = dumps({key: given.answer for key, given in answers.items()})
             body = self.watched.again(token, said, round_.asked.state)
         except ValueError as error:  # also of what a person wrote that is no text
-            self.answering.failed += 1
+            self.answering.fail("cannot-repeat")
             why = f"the request cannot be repeated: {error}"
             self.exchange.fail(200, "cannot-repeat", why, no_answer=True)
             return
@@ -260,10 +261,12 @@ class Chain:
 
     def _start_clock(self) -> None:
         if self._timer is None:
-            self._timer = self._loop.call_later(self.answering.longest, self._expire)
+            self._until = self._loop.time() + self._left
+            self._timer = self._loop.call_at(self._until, self._expire)
 
     def _stop_clock(self) -> None:
         if self._timer is not None:
+            self._left = self._until - self._loop.time()
             self._timer.cancel()
             self._timer = None
 
@@ -290,9 +293,10 @@ class Chain:
 
     def _expire(self) -> None:
         self.exchange.tap.now()
-        why = f"the call has no result {self.answering.longest:g} s after its first ask"
+        longest = f"{self.answering.longest:g} s"
+        why = f"no result within {longest} of the call's first ask (--answer-timeout)"
         self.stop("timeout", why)
-        self.answering.failed += 1
+        self.answering.fail("answers-timeout")
         self.exchange.fail(504, "answers-timeout", why, "timeout")
         self.exchange.write_out()
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
 def decide(answering: Answering, asks: Sequence[Question]) -> Verdict:
     """Decide about the asks of a round, of which there is one at least."""
-    most = answering.max_rounds
-    if asks[0].round > most:
-        return Fail("too-many-rounds", f"the server asks again after {plural(most, 'round')}")
+    if asks[0].round > answering.max_rounds:
+        return too_many(answering)
     try:
         return weigh(answering, asks, answering.book.decide(asks))
     except Exception as error:  # noqa: BLE001 (a top door: nobody must wait for ever)
@@ -40,6 +39,12 @@ async def let_person(
     if isinstance(verdict, Ask):
         return Fail(unmatched.error.code, unmatched.why, unmatched.misses)
     return verdict
+
+
+def too_many(answering: Answering) -> Fail:
+    """Say that a call had all the rounds it may have."""
+    rounds = plural(answering.max_rounds, "round")
+    return Fail("too-many-rounds", f"the server asks again after {rounds} (--max-rounds)")
 
 
 def _fault(error: Exception) -> Fail:

@@ -75,7 +75,7 @@ class Notices:
         elif isinstance(verdict, Pass):
             task.passed |= keys
         elif isinstance(verdict, Fail):
-            self._answering.failed += 1
+            self._answering.fail(verdict.code)
             exchange.fail(200, verdict.code, verdict.why, "refused", no_answer=True)
         else:
             task.asking |= keys
@@ -88,7 +88,7 @@ class Notices:
         def done(outcome: Outcome) -> None:
             why = refusal(outcome)
             if why is not None and not self.exchange.done:
-                self._answering.failed += 1
+                self._answering.fail("answer-not-taken")
                 self.exchange.lost(502, "answer-not-taken", why)
                 self.exchange.write_out()
 

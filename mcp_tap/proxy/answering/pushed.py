@@ -212,7 +212,7 @@ class Pushes:
             given = verdict.answers[pushed.key]
             self._send(pushed, b"result", dumps(given.answer), given)
         elif isinstance(verdict, Fail):
-            self._answering.failed += 1
+            self._answering.fail(verdict.code)
             self.exchange.tap.say_once(verdict.code, verdict.why)
             self._send(pushed, b"error", dumps(self._error(pushed.ask, verdict)))
         elif isinstance(verdict, Ask):
@@ -233,7 +233,8 @@ class Pushes:
             async with asyncio.timeout(longest):
                 verdict = await let_person(self._answering, [pushed.ask], unmatched)
         except TimeoutError:
-            verdict = Fail("answers-timeout", f"nobody answered within {longest:g} s")
+            why = f"nobody answered within {longest:g} s (--answer-timeout)"
+            verdict = Fail("answers-timeout", why)
         self._waiting.pop(id_key(loads(pushed.id)), None)
         self.exchange.tap.now()
         if isinstance(verdict, Pass):
@@ -288,7 +289,7 @@ class Pushes:
         exchange = self.exchange
         self._say(Told("not-taken", why, None, pushed.key))
         exchange.tap.say_once("answer-not-taken", why)
-        self._answering.failed += 1
+        self._answering.fail("answer-not-taken")
         called = self.called
         if called is not None and called.request is not None and not exchange.done:
             exchange.lost(502, "answer-not-taken", why)

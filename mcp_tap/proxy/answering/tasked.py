@@ -198,7 +198,8 @@ class TaskChain(Chain):
                 self.task.passed |= keys
             super().act(round_, tape, deliver)
             return
-        self._stop_clock()  # as long as the server says something, a person may still decide
+        self._stop_clock()
+        self._left = self.answering.longest  # while the server talks, a person may still decide
         self._start_clock()
         pace = getattr(round_.asked, "pace", None)
         delay = self._pause_next if pace is None else min(pace, _PACE_MOST)
@@ -221,7 +222,7 @@ class TaskChain(Chain):
         if why is None:
             self._poll()
         else:
-            self.answering.failed += 1
+            self.answering.fail("answer-not-taken")
             self.exchange.lost(502, "answer-not-taken", why)
         self.exchange.write_out()
 
@@ -230,6 +231,7 @@ class TaskChain(Chain):
         try:
             body = self.watched.again(token, None, None)
         except SpliceError as error:
+            self.answering.fail("cannot-repeat")
             self.exchange.lost(502, "cannot-repeat", f"the poll cannot be repeated: {error}")
             return
         if self._repeat is not None:

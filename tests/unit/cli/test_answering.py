@@ -25,6 +25,7 @@ NOTHING = {
     "unmatched": None,
     "advertise": None,
     "max_rounds": 10,
+    "answer_timeout": 600.0,
     "strict_answers": False,
 }
 
@@ -45,11 +46,11 @@ def test_without_a_script_nothing_is_answered():
 
 
 def test_script_and_options_reach_the_answerer(script):
-    options = {"answers": (script,), "unmatched": "decline", "advertise": "", "max_rounds": 3}
-    made = live_answers(NOTHING | options)
+    options = {"answers": (script,), "unmatched": "decline", "advertise": ""}
+    made = live_answers(NOTHING | options | {"max_rounds": 3, "answer_timeout": 1.5})
     found = made.begin(NullView(), "http://x/", Output())
     assert found is not None
-    assert (found.max_rounds, found.person) == (3, None)
+    assert (found.max_rounds, found.longest, found.person) == (3, 1.5, None)
     assert (found.book.unmatched, found.book.kinds()) == ("decline", frozenset())
     assert [entry.name for entry in found.book.entries] == ["yes"]
 
@@ -125,18 +126,34 @@ def test_others_keep_quiet_while_a_person_is_asked():
     assert told[2:] == ["view goes on", "server goes on"]
 
 
-def ended(script, *, answered=0, failed=0, strict=False):
+def ended(script, *, answered=0, failed=(), strict=False):
     book = Book([load(SCRIPT, script)], env={})
-    made = LiveAnswers(book, max_rounds=10, strict=strict)
+    made = LiveAnswers(book, max_rounds=10, longest=600.0, strict=strict)
     found = made.begin(NullView(), "http://x/", Output())
     assert found is not None
-    found.answered, found.failed = answered, failed
+    found.answered = answered
+    for code in failed:
+        found.fail(code)
     return made.code(Output())
 
 
 def test_calls_without_an_answer_fail_the_run(script, capsys):
-    assert ended(script, answered=2, failed=1) == 1
+    assert ended(script, answered=2, failed=["no-answer"]) == 1
     assert "2 rounds answered, 1 call FAILED for want of an answer" in capsys.readouterr().err
+
+
+def test_calls_that_went_on_too_long_are_told_from_those_without_an_answer(script, capsys):
+    limits = ["answers-timeout", "too-many-rounds", "asks-again"]
+    assert ended(script, answered=2, failed=limits) == 1
+    assert capsys.readouterr().err.startswith(
+        "mcp-tap  2 rounds answered, 3 calls FAILED at a limit\n"
+    )
+
+
+@pytest.mark.parametrize("time", [0.0, -1.0])
+def test_no_call_can_do_without_time(script, time):
+    with pytest.raises(UsageError, match="--answer-timeout must be more than 0"):
+        live_answers(NOTHING | {"answers": (script,), "answer_timeout": time})
 
 
 def test_entries_that_were_never_used_are_told_and_fail_the_run_where_that_is_wanted(

@@ -92,7 +92,7 @@ def test_console_needs_a_terminal_of_its_own(monkeypatch, wanted, where, view):
         monkeypatch.setattr(sys, "stdin", Terminal())
         monkeypatch.setattr(sys, "stdout", Terminal())
     beside = where == "beside a child"
-    answers = LiveAnswers(None, max_rounds=10, strict=False)
+    answers = LiveAnswers(None, max_rounds=10, longest=600.0, strict=False)
     found = http._wanted_view(wanted, Output(quiet=True), beside_child=beside, answers=answers)
     assert found == view
 

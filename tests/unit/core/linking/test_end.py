@@ -19,7 +19,7 @@ from tests.wire_samples import load
         ("upstream_cut", 200, "error", "upstream_cut", "server"),
         ("upstream_cut", None, "error", "upstream_cut", "server"),
         ("upstream_down", None, "error", "upstream_down", "tap"),
-        ("timeout", None, "error", "timeout", "server"),
+        ("timeout", None, "error", "timeout", "tap"),
         ("refused", 403, "error", 403, "tap"),
         ("tap_failed", None, "error", "tap_failed", "tap"),
         ("tap_failed", 200, "error", "tap_failed", "tap"),
