@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
+import itertools
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Tests start programs by the hundred, and there are workers: each would compile all it imports.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 settings.register_profile(
-    "house",
+    "dev",
+    max_examples=30,
     deadline=None,  # shared machines make single examples slow, not wrong
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-settings.load_profile("house")
+settings.register_profile("thorough", settings.get_profile("dev"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 TS_PEERS = Path(__file__).parent / "peers" / "ts"
 ASYNC_BOUND = 30.0
 """Seconds an `async def` test may take in all; waits inside are bounded tighter (5 s)."""
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory):
+    """Give names of folders that are not there, one after the other."""
+    base = tmp_path_factory.mktemp("homes")
+    return (base / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def isolated_environment(tmp_path_factory, monkeypatch):
+def isolated_environment(homes, monkeypatch):
     """Keep tests off the user's captures and configuration, and the user's settings off tests."""
     for name in [n for n in os.environ if n.startswith(("MCP_TAP_", "_MCP_TAP_"))]:
         monkeypatch.delenv(name)
     for name in ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
     monkeypatch.setenv("MCP_TAP_HOME", str(home / "captures"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+
+
+def pytest_collection_finish():
+    """Keep the thousands of tests out of every later look for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

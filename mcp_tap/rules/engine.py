@@ -7,6 +7,7 @@ looked up, never searched.  A rule that raises is itself a finding, and costs no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mcp_tap.core.bounded import Bounded
@@ -147,11 +148,11 @@ class Engine:
 
     def _table(self, flow: Flow, *, known: bool) -> Table:
         transport = "http" if flow.http else "stdio"
-        applying = [
+        applying = tuple(
             rule
             for rule in self._rules
             if transport in rule.transports and flow.band in rule.versions
-        ]
+        )
         table = self._tables[flow.http, flow.band, known] = _build(applying, known=known)
         return table
 
@@ -211,7 +212,8 @@ class Engine:
         )
 
 
-def _build(rules: Sequence[Rule], *, known: bool) -> Table:
+@lru_cache(maxsize=16)  # those of all rules: two transports, three bands, known or not
+def _build(rules: tuple[Rule, ...], *, known: bool) -> Table:
     words: dict[str, set[str | None]] = {}
     listening: dict[str, dict[str, Rule]] = {}
     for rule in rules:
