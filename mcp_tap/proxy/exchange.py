@@ -22,7 +22,7 @@ from mcp_tap.net.heads import (
 )
 from mcp_tap.net.sink import Loss
 from mcp_tap.net.upstream import UpstreamConnection
-from mcp_tap.proxy.replies import Reply, make_reply
+from mcp_tap.proxy.replies import Reply, make_reply, unconnected
 from mcp_tap.proxy.tape import Tape
 
 if TYPE_CHECKING:
@@ -154,12 +154,7 @@ class HttpExchange:
             connection = await self.tap.pool.connect()
         except OSError as error:
             self.tap.now()
-            url = self.tap.target.url
-            if isinstance(error, TimeoutError):
-                self._down(504, "upstream-timeout", f"no connection to {url} in time", "timeout")
-            else:
-                words = error.strerror or str(error) or type(error).__name__
-                self._down(502, "upstream-down", f"no answer from {url}: {words}")
+            self._down(*unconnected(error, self.tap.target.url))
         else:
             self.tap.now()
             if self.done:
@@ -168,7 +163,7 @@ class HttpExchange:
                 self._send_on(connection)
                 self.flush()
 
-    def _down(self, status: int, code: str, why: str, how: How = "upstream_down") -> None:
+    def _down(self, status: int, code: str, why: str, how: How) -> None:
         self.client.resume("upstream")
         self.refuse(status, code, why, how)
 

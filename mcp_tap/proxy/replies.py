@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import errno
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from mcp_tap.core.spec import INTERNAL_ERROR
 from mcp_tap.core.wire import UNPARSED, dumps, loads
 from mcp_tap.net.heads import RawHeaders, StatusLine, lines, response_head
 
+if TYPE_CHECKING:
+    from mcp_tap.core.records import How
+
 MARK_HEADER = b"Mcp-Tap-Error"
-INTERNAL_ERROR = -32603
-"""JSON-RPC 2.0, section 5.1."""
 
 _REASONS = {
     200: b"OK",
@@ -77,6 +80,16 @@ def make_reply(
         (MARK_HEADER, code.encode()),
     ]
     return Reply(status=status, code=code, why=why, headers=headers, body=body)
+
+
+def unconnected(error: OSError, url: str) -> tuple[int, str, str, How]:
+    """Say why there is no connection to `url`: status, code, words, how the exchange ended."""
+    if isinstance(error, TimeoutError):
+        return 504, "upstream-timeout", f"no connection to {url} in time", "timeout"
+    words = error.strerror or str(error) or type(error).__name__
+    if error.errno in (errno.EMFILE, errno.ENFILE):  # the server has no part in that
+        return 502, "tap-failed", f"mcp-tap cannot connect to {url}: {words}", "tap_failed"
+    return 502, "upstream-down", f"no answer from {url}: {words}", "upstream_down"
 
 
 def _request_id(body: bytes) -> Any:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import resource
 import socket
 
 import pytest
@@ -32,6 +35,34 @@ async def test_an_upstream_that_is_down_is_a_marked_502_naming_it(tmp_path):
             ("client", PING),
             ("tap", answer.body),
         ]
+
+
+@contextlib.contextmanager
+def no_more_files():
+    """Let this process open no further file or socket."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.dup(0)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+async def test_running_out_of_files_is_blamed_on_the_tap_and_not_on_the_upstream(tmp_path):
+    async with tapped(pong, tmp_path) as rig:
+        client = await rig.client()
+        await until(lambda: rig.run._tap.clients)
+        with no_more_files():
+            await client.send(post())
+            answer = await client.message()
+        assert (answer.status, answer.get(b"mcp-tap-error")) == (502, b"tap-failed")
+        assert "Too many open files" in answer.json["error"]["message"]
+        await client.send(post())
+        assert (await client.message()).status == 200
+        await rig.stop()
+        assert [c.how for c in rig.closed()] == ["tap_failed", "complete"]
 
 
 @pytest.mark.parametrize(
