@@ -54,7 +54,7 @@ def _records(question: Question, upstream: str) -> list[AnyRecord]:
     }
     call = {"name": question.name or "tool", "arguments": {}, "_meta": meta}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    ask = {"method": "elicitation/create", "params": question.params}
+    ask = {"method": spec.ELICIT, "params": question.params}
     result = {"resultType": spec.INPUT_REQUIRED, "inputRequests": {"ask": ask}}
     response = {"jsonrpc": "2.0", "id": 1, "result": result}
     fields = [("content-type", "application/json"), ("mcp-protocol-version", spec.STATELESS_SINCE)]

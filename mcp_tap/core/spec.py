@@ -45,6 +45,22 @@ NOTE_CANCELLED: Final = "notifications/cancelled"
 NOTE_TASK: Final = "notifications/tasks"
 NOTE_ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 NOTE_ELICITED: Final = "notifications/elicitation/complete"
+NOTE_UPDATED: Final = "notifications/resources/updated"
+NOTE_TOOLS: Final = "notifications/tools/list_changed"
+NOTE_PROMPTS: Final = "notifications/prompts/list_changed"
+NOTE_RESOURCES: Final = "notifications/resources/list_changed"
+LIST_CHANGES: Final[dict[str, str]] = {
+    NOTE_TOOLS: "tools",
+    NOTE_PROMPTS: "prompts",
+    NOTE_RESOURCES: "resources",
+}
+"""Notification that a list has changed -> the capability it is a list of."""
+
+ELICIT: Final = "elicitation/create"
+SAMPLE: Final = "sampling/createMessage"
+LIST_ROOTS: Final = "roots/list"
+ASKING: Final[dict[str, str]] = {ELICIT: "elicitation", SAMPLE: "sampling", LIST_ROOTS: "roots"}
+"""Method of an ask -> the capability of clients that can answer it."""
 
 MAY_ASK: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
 """Requests a server may answer with `input_required`."""
@@ -67,6 +83,7 @@ NAME_PARAM: Final[dict[str, str]] = {
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
 """Errors of JSON-RPC 2.0 (section 5.1) that the protocol gives a meaning of its own."""
 
 HEADER_MISMATCH: Final = -32020
@@ -118,10 +135,10 @@ def has_mode(elicitation: dict[str, Any], mode: str) -> bool:
 
 def ask_kind(method: Any, params: dict[str, Any]) -> AskKind:
     """Sort a question: a form when an elicitation names no mode, `other` for unknown methods."""
-    if method == "elicitation/create":
+    if method == ELICIT:
         return "url" if params.get("mode") == "url" else "form"
-    if method == "sampling/createMessage":
+    if method == SAMPLE:
         return "sampling"
-    if method == "roots/list":
+    if method == LIST_ROOTS:
         return "roots"
     return "other"

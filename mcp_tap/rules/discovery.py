@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mcp_tap.core.facts.flow import MODERN, band_of
 from mcp_tap.core.facts.message import Message, is_masked
-from mcp_tap.core.spec import INITIALIZE, INPUT_REQUIRED, METHOD_NOT_FOUND, NOTE_LOG
+from mcp_tap.core.spec import INITIALIZE, INPUT_REQUIRED, LIST_CHANGES, METHOD_NOT_FOUND, NOTE_LOG
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import LEGACY, Hit, Hits, rule
 
@@ -22,11 +22,6 @@ _SERVED: Final = {
 }
 """Method -> the capability it belongs to."""
 _LISTS: Final = ("tools/list", "prompts/list", "resources/list")
-_CHANGES: Final = {
-    "notifications/tools/list_changed": "tools",
-    "notifications/prompts/list_changed": "prompts",
-    "notifications/resources/list_changed": "resources",
-}
 _VERSIONS: Final = "specification/2026-07-28/basic/versioning#protocol-version-negotiation"
 
 
@@ -107,7 +102,7 @@ def discover_result_incomplete(m: Message) -> Hits:
     on=(
         *(f"result {method}" for method in _SERVED),
         *(f"error {method}" for method in _LISTS),
-        *(f"server_notification {method}" for method in (NOTE_LOG, *_CHANGES)),
+        *(f"server_notification {method}" for method in (NOTE_LOG, *LIST_CHANGES)),
     ),
 )
 def capability_handler_mismatch(m: Message) -> Hits:
@@ -142,7 +137,7 @@ def _told(method: str, declared: dict[str, Any]) -> Hits:
             return None
         words = "server sends log messages, but does not declare the logging capability"
         return Hit(words, "/method", "logging", once=("client", "logging"))
-    capability = _CHANGES[method]
+    capability = LIST_CHANGES[method]
     found = declared.get(capability)
     if type(found) is dict and found.get("listChanged") is True:
         return None

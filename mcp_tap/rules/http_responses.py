@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
 from mcp_tap.core.facts.flow import MODERN, Flow
 from mcp_tap.core.facts.message import Message
@@ -15,6 +12,7 @@ from mcp_tap.core.spec import LISTEN, NOTE_PROGRESS
 from mcp_tap.core.text import brief
 from mcp_tap.core.wire import UNPARSED
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
+from mcp_tap.rules.urls import read_url
 
 _PAGE: Final = "specification/2026-07-28/basic/transports/streamable-http"
 _KINDS: Final = frozenset({"application/json", "text/event-stream"})
@@ -207,9 +205,9 @@ def foreign_origin_accepted(f: Flow) -> Hits:
     the sites they trust.  Pages of this machine, of the server itself, and what is no web site are
     fine.
     """
-    if not is_loopback(f.upstream) or not f.is_endpoint:
-        return None
     if f.head is None or "origin" not in _six(f.head.headers):
+        return None
+    if not _is_local(f.upstream) or not f.is_endpoint:
         return None
     origin = f.header("origin")
     if origin is None or f.status is None or not 200 <= f.status < 300:
@@ -217,7 +215,7 @@ def foreign_origin_accepted(f: Flow) -> Hits:
     if f.head.method == "OPTIONS":
         return None  # it only asks whether it may
     site = _site(origin)
-    if site is None or is_loopback(origin) or site == (f.header("host") or "").lower():
+    if site is None or _is_local(origin) or site == (f.header("host") or "").lower():
         return None
     words = f"server on this machine took a request of the web site {brief(site, 80)}"
     return Hit(words, spot="Origin")
@@ -228,20 +226,10 @@ def _six(headers: Headers) -> list[str]:
     return [name.lower() for name, _ in headers if len(name) == 6]
 
 
-@lru_cache(maxsize=256)
-def is_loopback(url: str) -> bool:
+def _is_local(url: str) -> bool:
     """Tell whether a URL leads to this machine."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    host = host.rstrip(".")
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    found = read_url(url)
+    return found is not None and found.is_loopback
 
 
 def _site(origin: str) -> str | None:

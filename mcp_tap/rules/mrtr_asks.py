@@ -6,15 +6,9 @@ from typing import Final
 
 from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.forms import json_type
+from mcp_tap.core.spec import ASKING, ELICIT, SAMPLE
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
-
-CAPABILITIES: Final = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
-"""What a server may ask for, and the capability a client must have declared for it."""
 
 _MRTR: Final = "specification/2026-07-28/basic/patterns/mrtr"
 
@@ -81,7 +75,7 @@ def _malformed(ask: Ask) -> tuple[str, str] | None:
         return f"{what} without a method", ""
     if "params" in entry and type(entry["params"]) is not dict:
         return f"{json_type(entry['params'])} as params of {what} instead of an object", "/params"
-    if "params" not in entry and ask.method in ("elicitation/create", "sampling/createMessage"):
+    if "params" not in entry and ask.method in (ELICIT, SAMPLE):
         return f"{what} without params, which {ask.method} needs", ""
     return None
 
@@ -102,7 +96,7 @@ def input_request_undeclared_capability(ask: Ask) -> Hits:
     elicitation and tools of sampling have rules of their own, and a request that says nothing at
     all of its capabilities is at fault itself.
     """
-    needed = CAPABILITIES.get(ask.method or "")
+    needed = ASKING.get(ask.method or "")
     if needed is None or ask.origin == "pushed" or ask.message.event != "result":
         return None
     declared = ask.flow.capabilities

@@ -9,12 +9,14 @@ from mcp_tap.core.facts.subscriptions import is_acknowledged
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import (
     INPUT_REQUIRED,
+    LIST_CHANGES,
     LISTEN,
     META_SUBSCRIPTION,
     NOTE_ACKNOWLEDGED,
     NOTE_CANCELLED,
     NOTE_LOG,
     NOTE_PROGRESS,
+    NOTE_UPDATED,
 )
 from mcp_tap.core.text import brief
 from mcp_tap.core.values import same_json
@@ -26,13 +28,10 @@ if TYPE_CHECKING:
 MOST_URIS: Final = 10_000
 """Resources of one filter that are looked at."""
 
-_UPDATED: Final = "notifications/resources/updated"
 _URIS: Final = "resourceSubscriptions"
 _FILTERS: Final[dict[str, str]] = {
-    "notifications/tools/list_changed": "toolsListChanged",
-    "notifications/prompts/list_changed": "promptsListChanged",
-    "notifications/resources/list_changed": "resourcesListChanged",
-    _UPDATED: _URIS,
+    **{method: f"{capability}ListChanged" for method, capability in LIST_CHANGES.items()},
+    NOTE_UPDATED: _URIS,
 }
 """What announces a change, and the member of the filter that asks for it."""
 _CHANGES: Final = tuple(f"server_notification {method}" for method in _FILTERS)
@@ -169,7 +168,7 @@ def unrequested_notification_type(m: Message) -> Hits:
             f"server sends {m.method}, which the subscription did not ask for", spot=m.method
         )
     uri = m.params.get("uri")
-    if m.method == _UPDATED and type(uri) is str and not is_masked(uri):
+    if m.method == NOTE_UPDATED and type(uri) is str and not is_masked(uri):
         uris = wanted.get(_URIS)
         if type(uris) is list and not _covered(uri, uris):
             return Hit(

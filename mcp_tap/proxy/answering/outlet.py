@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mcp_tap.core.model import NO_ANSWER
+from mcp_tap.core.spec import INTERNAL_ERROR
 from mcp_tap.core.splice import SpliceError
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
 from mcp_tap.proxy.answering.gate import event, with_data
 from mcp_tap.proxy.answering.heads import STREAM, endless, with_body
 from mcp_tap.proxy.exchange import HttpExchange
-from mcp_tap.proxy.replies import INTERNAL_ERROR, make_reply
+from mcp_tap.proxy.replies import make_reply
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How

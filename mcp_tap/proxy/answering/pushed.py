@@ -45,16 +45,9 @@ from mcp_tap.proxy.answering.verdicts import (
     Verdict,
     told,
 )
-from mcp_tap.proxy.replies import INTERNAL_ERROR
 
 if TYPE_CHECKING:
     from mcp_tap.proxy.answering.eras import EitherExchange
-
-PUSHED: Final = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
-NOT_FOUND: Final = -32601
-"""JSON-RPC error of a client that cannot do what it is asked (2025-11-25, client/roots)."""
-NOT_DECLARED: Final = -32602
-"""The same, for an elicitation in a mode that was not declared (2025-11-25, client/elicitation)."""
 
 
 class _Outline(Struct):
@@ -116,7 +109,7 @@ class Pushes:
         method = message.get("method")
         if method == spec.NOTE_CANCELLED:
             return self._withdrawn(message, block)
-        if method in PUSHED and message.get("id") is not None:
+        if method in spec.ASKING and message.get("id") is not None:
             return self._asked(message, block)
         if method is None:
             self._answered(data)
@@ -220,9 +213,9 @@ class Pushes:
             self._waiting[id_key(loads(pushed.id))] = pushed, self.exchange.tap.spawn(work)
 
     def _error(self, ask: Question, verdict: Fail) -> dict[str, Any]:
-        code, able = INTERNAL_ERROR, self.session.declared | self.session.advertised
-        if ask.ask not in able:
-            code = NOT_FOUND if ask.mode is None else NOT_DECLARED
+        code, able = spec.INTERNAL_ERROR, self.session.declared | self.session.advertised
+        if ask.ask not in able:  # 2025-11-25, client/roots and client/elicitation
+            code = spec.METHOD_NOT_FOUND if ask.mode is None else spec.INVALID_PARAMS
         data = {"sender": "mcp-tap", "error": verdict.code}
         return {"code": code, "message": f"mcp-tap: {verdict.why}", "data": data}
 

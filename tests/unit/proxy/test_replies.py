@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mcp_tap.core.spec import INTERNAL_ERROR
 from mcp_tap.core.wire import loads
-from mcp_tap.proxy.replies import INTERNAL_ERROR, make_reply
+from mcp_tap.proxy.replies import make_reply
 
 
 @pytest.mark.parametrize("number", ["7", '"a"', "0", "1.5", "123456789012345678901234567890"])
