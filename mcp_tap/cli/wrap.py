@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from mcp_tap.cli.common import TapCommand, option
@@ -59,6 +61,11 @@ def command(
         except TapError as error:
             job.fail(error)
     code = job.end(results, dry_run=dry_run)
+    started = any(o.state == "wrapped" and o.kind == "stdio" for d in results for o in d.outcomes)
+    if changes and started and os.environ.get("MCP_TAP_HOME"):
+        job.out.warn(
+            "MCP_TAP_HOME is set here; what a client starts may not have it, and records elsewhere"
+        )
     if not any(done.outcomes for done in results):
         job.out.say("no servers there" if found else "no client's configuration was found here")
     elif not changes:

@@ -163,6 +163,15 @@ def test_a_read_only_file_is_left_as_it_is(home, capsys):
     assert not list(home.rglob("*backup*"))
 
 
+def test_a_folder_of_captures_that_a_client_may_not_know_is_warned_of(home, monkeypatch, capsys):
+    assert run(["wrap", "local"]) == 0
+    assert "warning: MCP_TAP_HOME is set here" in capsys.readouterr().err
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.delenv("MCP_TAP_HOME")
+    assert run(["wrap", "server-name"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
 def test_where_no_client_is_that_is_said(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
