@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from typing import IO
 
 from mcp_tap.errors import UsageError
 from mcp_tap.proxy.stdio.pump import give_up
@@ -39,13 +40,10 @@ class Child:
             )
         except OSError as error:
             raise _not_run(command[0], error) from error
-        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        assert stdin is not None
-        assert stdout is not None
-        assert stderr is not None
-        self.stdin = stdin.fileno()
-        self.stdout = stdout.fileno()
-        self.stderr = stderr.fileno()
+        process = self._process
+        self.stdin, self.stdout, self.stderr = map(
+            _own, (process.stdin, process.stdout, process.stderr)
+        )
         self.status: int | None = None
         """Its exit code, or the number of the signal that ended it, negated; None: it runs."""
 
@@ -66,6 +64,11 @@ class Child:
     def close_stdin(self) -> None:
         """Let it see the end of its input."""
         give_up(self.stdin)
+
+    def close(self) -> None:
+        """Close the streams, which nobody uses any more."""
+        for fd in (self.stdin, self.stdout, self.stderr):
+            os.close(fd)
 
     def signal(self, number: int) -> None:
         """Send a signal to its group, as far as that is still there."""
@@ -90,6 +93,13 @@ class Child:
     def kill(self) -> None:
         """End its group by force."""
         self.signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+
+
+def _own(stream: IO[bytes] | None) -> int:
+    """Take a descriptor over: when it is closed, the threads that use it have to say."""
+    assert stream is not None
+    with stream:
+        return os.dup(stream.fileno())
 
 
 def _not_run(name: str, error: OSError) -> UsageError:

@@ -19,10 +19,9 @@ import threading
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Literal
+from typing import Literal, Protocol
 
 from mcp_tap.proxy.stdio.child import Child
-from mcp_tap.proxy.stdio.pump import Pump
 
 GRACE = 1.5
 """Seconds a server has to end by itself."""
@@ -37,6 +36,25 @@ LOOK = 0.25
 
 _ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 _PASSED = ("SIGUSR1", "SIGUSR2")
+
+
+class Carrier(Protocol):
+    """A thread that carries bytes."""
+
+    over: bool
+    """It carries no more."""
+    reading: float | None
+    """Since when it has been waiting for something to carry; None: it is not."""
+
+    def start(self) -> None:
+        """Begin."""
+
+
+class Input(Carrier, Protocol):
+    """What carries what the client writes."""
+
+    ended: bool
+    """The client has closed its end."""
 
 
 class Ending:
@@ -64,7 +82,7 @@ class Ending:
     def wait(
         self,
         child: Child,
-        stdin: Pump,
+        stdin: Input,
         *,
         waits: Callable[[], bool],
         tick: Callable[[], None] | None = None,
@@ -89,10 +107,10 @@ class Ending:
         if stdin.ended and self.how == "child":
             self.how = "end"
 
-    def drain(self, child: Child, pumps: Sequence[Pump]) -> None:
+    def drain(self, child: Child, carriers: Sequence[Carrier]) -> None:
         """Return when the ended server's output is carried out, or a signal says not to wait."""
-        for pump in pumps:
-            while not pump.over and not self._held_in_silence(pump):
+        for carrier in carriers:
+            while not carrier.over and not self._held_in_silence(carrier):
                 if self._next(LOOK / 10):
                     self.how = "signal"
                     break
@@ -110,9 +128,9 @@ class Ending:
     def _on_signal(self, number: int, _: object) -> None:
         self._events.put(number)
 
-    def _held_in_silence(self, pump: Pump) -> bool:
+    def _held_in_silence(self, carrier: Carrier) -> bool:
         """Tell whether others hold the stream that the server has left, and write nothing."""
-        since = pump.reading
+        since = carrier.reading
         return since is not None and monotonic() - since > LINGER
 
     def _next(self, timeout: float | None) -> int:
@@ -132,7 +150,7 @@ class Ending:
         child.close_stdin()
         self._kill_at = monotonic() + AFTER
 
-    def _shut_down(self, child: Child, stdin: Pump, waits: Callable[[], bool]) -> None:
+    def _shut_down(self, child: Child, stdin: Input, waits: Callable[[], bool]) -> None:
         now = monotonic()
         if self._kill_at is not None:
             if now >= self._kill_at:

@@ -106,7 +106,7 @@ class Intake:
         """Take note that these are recorded."""
         with self._turn:
             self._settled += len(chunks)
-            self._waiting -= sum(len(chunk.data) for chunk in chunks)
+            self._waiting -= sum(map(_bytes, chunks))
             if self._waiting < BOUND // 2:
                 self._patient = True
             self._turn.notify_all()
@@ -126,7 +126,7 @@ class Intake:
     def _queue(self, chunk: Chunk) -> None:
         self._chunks.append(chunk)
         self._taken += 1
-        self._waiting += len(chunk.data)
+        self._waiting += _bytes(chunk)
 
     def _wait_for_room(self) -> None:
         end = monotonic() + PATIENCE
@@ -136,3 +136,9 @@ class Intake:
                 self._patient = False
                 return
             self._turn.wait(left)
+
+
+def _bytes(chunk: Chunk) -> int:
+    """Count what a chunk holds."""
+    line = getattr(chunk.step, "line", b"")
+    return len(chunk.data) + len(line)

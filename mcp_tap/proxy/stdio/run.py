@@ -9,13 +9,14 @@ Rules of this file:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_tap.errors import TapError
 from mcp_tap.proxy.stdio.child import Child
-from mcp_tap.proxy.stdio.ending import Ending
+from mcp_tap.proxy.stdio.ending import Carrier, Ending, Input
 from mcp_tap.proxy.stdio.intake import Intake
 from mcp_tap.proxy.stdio.pump import Pump
 from mcp_tap.proxy.stdio.settings import StdioSettings
@@ -25,10 +26,28 @@ if TYPE_CHECKING:
     from mcp_tap.pipeline.judge import Sift
     from mcp_tap.proxy.beginning import Feed
     from mcp_tap.proxy.stdio.scribe import Scribe
+    from mcp_tap.proxy.stdio.steps import LineAnswerer
 
 SLICE = 0.01
 """Seconds of analysis between two looks at what came."""
 TICK = 1.0
+
+
+@dataclass
+class Carriers:
+    """What carries the streams of a run."""
+
+    stdin: Input
+    outward: Sequence[Carrier]
+    """Those that are waited for when the server has ended."""
+    others: Sequence[Carrier] = ()
+    tick: Callable[[], None] | None = None
+    """Lets time pass for them."""
+
+    @property
+    def all(self) -> list[Carrier]:
+        """All of them."""
+        return [self.stdin, *self.outward, *self.others]
 
 
 class StdioRun:
@@ -42,6 +61,7 @@ class StdioRun:
         view: Feed,
         judging: bool = True,
         sift: Sift | None = None,
+        answering: LineAnswerer | None = None,
         patient: bool = False,
         stdin_fd: int = 0,
         stdout_fd: int = 1,
@@ -55,6 +75,7 @@ class StdioRun:
             view: who looks on; called from another thread.
             judging: run the rules; without, the view is told of nothing but trouble.
             sift: decides which findings count, as they are found; None: all do.
+            answering: decides about each line; None: all passes as it is.
             patient: at the end, judge everything, however long that takes.
             stdin_fd: where the client's lines come from.
             stdout_fd: where the server's go.
@@ -64,6 +85,7 @@ class StdioRun:
         self._view = view
         self._judging = judging
         self._sift = sift
+        self._answering = answering
         self._patient = patient
         self._fds = stdin_fd, stdout_fd, stderr_fd
         self._intake = Intake(sync=settings.sync)
@@ -113,22 +135,42 @@ class StdioRun:
         try:
             child = Child(self._settings.command)
             recorder = threading.Thread(target=self._record, name="recorder", daemon=True)
-            stdin_fd, stdout_fd, stderr_fd = self._fds
-            report, done = self._intake.put, ending.poke
-            stdin = Pump("client", stdin_fd, child.stdin, report=report, done=done)
-            stdout = Pump("server", child.stdout, stdout_fd, report=report, done=done)
-            stderr = Pump("stderr", child.stderr, stderr_fd, report=report, done=done, closes=False)
-            for thread in (stdin, stdout, stderr, recorder):
-                thread.start()
+            carriers = self._carriers(child, ending)
+            for carrier in carriers.all:
+                carrier.start()
+            recorder.start()
             child.wait(ending.poke)
-            ending.wait(child, stdin, waits=self._waits)
-            ending.drain(child, (stdout, stderr))
+            ending.wait(child, carriers.stdin, waits=self._waits, tick=carriers.tick)
+            ending.drain(child, carriers.outward)
             self._intake.close()
             recorder.join()
+            if all(carrier.over for carrier in carriers.all):
+                child.close()
             assert child.status is not None
             return child.status
         finally:
             ending.restore()
+
+    def _carriers(self, child: Child, ending: Ending) -> Carriers:
+        """Make what carries the streams."""
+        stdin_fd, stdout_fd, stderr_fd = self._fds
+        report, done = self._intake.put, ending.poke
+        stderr = Pump("stderr", child.stderr, stderr_fd, report=report, done=done, closes=False)
+        if self._answering is None:
+            stdin = Pump("client", stdin_fd, child.stdin, report=report, done=done)
+            stdout = Pump("server", child.stdout, stdout_fd, report=report, done=done)
+            return Carriers(stdin, [stdout, stderr])
+        from mcp_tap.proxy.stdio.sluice import Decisions, Outbox, Sluice  # noqa: PLC0415 (seldom)
+
+        to_server = Outbox(child.stdin, source=stdin_fd, done=done)
+        to_client = Outbox(stdout_fd, source=child.stdout, done=done)
+        decisions = Decisions(self._answering, self._intake, to_server, to_client)
+        return Carriers(
+            Sluice("client", stdin_fd, decisions, done=done),
+            [Sluice("server", child.stdout, decisions, done=done), to_client, stderr],
+            [to_server],
+            decisions.tick,
+        )
 
     def _waits(self) -> bool:
         """Tell whether the client waits for something, or may, as far as is known yet."""
@@ -163,7 +205,7 @@ class StdioRun:
         last = False
         while not last:
             last = intake.closed
-            chunks = intake.take(0.0 if scribe.backlog.behind else TICK)
+            chunks = intake.take(0.0 if last or scribe.backlog.behind else TICK)
             try:
                 scribe.record(chunks)
             finally:
