@@ -5,10 +5,14 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any, Final
 
+import msgspec
+
 from mcp_tap.core.wire import dumps
 
 SHORT: Final = 64
 """Characters up to which a text is its own dictionary key."""
+
+_sorting: Final = msgspec.json.Encoder(order="sorted")
 
 
 def same_json(one: Any, other: Any) -> bool:
@@ -58,10 +62,21 @@ def text_of(value: Any) -> str:
 
 
 def id_key(value: Any) -> tuple[bool, str]:
-    """Make a dictionary key of a JSON-RPC id; strings and numbers stay apart."""
+    """Make a dictionary key of a JSON-RPC id, short however long that is; `1` and `"1"` are two."""
     if type(value) is float and value.is_integer():
         value = int(value)
-    return type(value) is str, text_of(value)
+    text = text_of(value)
+    if len(text) > SHORT:
+        text = blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    return type(value) is str, text
+
+
+def digest(value: Any) -> bytes | None:
+    """Sum up a JSON value, whatever the order of its keys; None where that cannot be done."""
+    try:
+        return blake2b(_sorting.encode(value), digest_size=16).digest()
+    except (RecursionError, ValueError, TypeError):
+        return None
 
 
 def short(text: str) -> str | bytes:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.flow import Band, Flow, band_of
+from mcp_tap.core.facts.held import size_of
 from mcp_tap.core.facts.message import Message, speaks
 from mcp_tap.core.facts.seen import Run
 from mcp_tap.core.facts.steady import Rest, is_flat
@@ -29,11 +30,17 @@ from mcp_tap.core.records import (
     HttpRequest,
     HttpResponse,
     Noise,
-    Sse,
 )
 from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.pipeline.sparing import Sparing
-from mcp_tap.pipeline.steps import is_meant, is_outline, steps_of
+from mcp_tap.pipeline.steps import (
+    client_key,
+    is_meant,
+    is_numbered,
+    is_outline,
+    steps_of,
+    subject_of,
+)
 from mcp_tap.rules.engine import Engine, silent
 
 MOST_KEPT: Final = 100
@@ -93,6 +100,7 @@ class Judge:
             found = self._keep(live, found)
         if type(record) is Closed and live is not None:
             live.flow = None
+        self._run.held.settle()
         return found
 
     def finish(self) -> list[Finding]:
@@ -106,7 +114,7 @@ class Judge:
 
     def _keep(self, live: Live | None, found: list[Finding]) -> list[Finding]:
         """Sift findings, and put those that count beside the call or exchange they are about."""
-        subject = None if live is None else _subject(live)
+        subject = None if live is None else subject_of(live)
         if self._sift is not None:
             sifted = [self._sift(finding, subject) for finding in found]
             found = [finding for finding in sifted if finding is not None]
@@ -129,7 +137,7 @@ class Judge:
         if live.flow is not None:
             return live.flow
         exchange = live.exchange
-        key = _key(live) if self._http else _PROCESS
+        key = client_key(live) if self._http else _PROCESS
         seen = self._run.clients.get(key) or self._run.client(key, exchange.t)
         if exchange.method == spec.INITIALIZE and self._http and seen.session.begun:
             # Another session of the same client: what was settled in the first is not its own.
@@ -172,7 +180,7 @@ class Judge:
             return _NOTHING
         flow = live.flow or self._flow(live)
         flow.reply = record
-        if record.sender == "tap":
+        if record.sender == "tap" or flow.spent:
             return _NOTHING
         if flow.known is not None and self._sparing.head(flow):
             return _NOTHING
@@ -185,9 +193,10 @@ class Judge:
         if live is None:
             return _NOTHING
         flow = live.flow or self._flow(live)
+        self._run.held.free(flow)
         flow.closed = record
         found = _NOTHING
-        if not live.exchange.from_tap and not self._sparing.end(flow):
+        if not (live.exchange.from_tap or flow.spent or self._sparing.end(flow)):
             found = self._engine.judge(flow, None, (("closed", None, flow),))
         flow.seen.closed(flow, known=flow.settled)
         flow.release()
@@ -211,7 +220,7 @@ class Judge:
     def _line(self, live: Live | None, record: Noise, _: Any) -> list[Finding]:
         """Judge a line of a stdio run that is no message."""
         if self._http or record.exchange is not None:
-            if live is not None and _numbers(record.sse):
+            if live is not None and is_numbered(record.sse):
                 self._flow(live).event_fields = True
             return _NOTHING
         seen = self._run.client(_PROCESS, record.t)
@@ -262,11 +271,13 @@ class Judge:
             self._sent(live, flow, message)
         elif record.sse is not None or message.request is None or message.method == spec.INITIALIZE:
             self._received(live, flow, message)
-        rest = self._sparing.rest(flow, message)
+        rest = None if flow.spent else self._sparing.rest(flow, message)
         if rest is None:
             found = self._in_full(live, flow, message)
         else:
             found = self._in_part(live, flow, message, rest)
+        if message is flow.sent or message is flow.response:
+            self._weigh(flow, message)
         if track is not None and track.first is None and message.event == "request":
             track.first = message
         return found
@@ -274,11 +285,13 @@ class Judge:
     def _in_full(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
         """Let everybody look at a message."""
         steps = steps_of(live, flow, message)
-        found = self._engine.judge(flow, message, steps)
-        self._sparing.learn(flow, message)
+        found = _NOTHING
+        if not flow.spent:
+            found = self._engine.judge(flow, message, steps)
+            self._sparing.learn(flow, message)
         if message.event in _RESPONSES:
             flow.responses += 1
-            if flow.response is None:
+            if flow.response is None and not flow.spent:
                 flow.response = message
         note = flow.seen.note
         for event, _, subject in steps:
@@ -301,24 +314,33 @@ class Judge:
             note(message)
         return found
 
+    def _weigh(self, flow: Flow, message: Message) -> None:
+        """Weigh what is held until its exchange ends; over stdio it ends with its response."""
+        if self._http or message is flow.sent:
+            self._run.held.add(flow, size_of(message))
+        else:
+            self._run.held.free(flow)
+
     def _sent(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn from a client's message which rules hold for its exchange."""
         band = flow.band = self._band(live, flow)
-        if flow.sent is None:
+        if flow.sent is None and not flow.spent:
             flow.sent = message
         if message.event == "request":
-            if flow.request is None:
+            if flow.request is None and not flow.spent:
                 flow.request = message
             flow.seen.band = self._run.band = band
 
     def _received(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn the same from a server's message, where the client's said nothing of it."""
-        if _numbers(message.record.sse):
+        if is_numbered(message.record.sse):
             flow.event_fields = True
-        if message.method == spec.INITIALIZE and message.event in ("result", "error"):
+        if flow.spent and message.event in _RESPONSES:
+            message.method = live.exchange.method
+        if message.method == spec.INITIALIZE and message.event in _RESPONSES:
             flow.band = flow.seen.band = self._band(live, flow)
             self._settle(live, flow)
-        elif not self._http and flow.request is None:
+        elif not (self._http or flow.spent) and flow.request is None:
             flow.band = flow.seen.band
 
     def _settle(self, live: Live, flow: Flow) -> None:
@@ -326,22 +348,3 @@ class Judge:
         session_id = live.session_id or live.new_session
         key = ("session", session_id) if session_id else (None, live.user_agent, live.peer)
         self._run.clients.put(key, flow.seen, live.exchange.t)
-
-
-def _key(live: Live) -> Any:
-    """Say whose memory an exchange adds to: a session's, else a client's."""
-    if live.session_id and live.exchange.era != "stateless":
-        return ("session", live.session_id)
-    return live.client
-
-
-def _subject(live: Live) -> Call | Exchange:
-    """Say what findings in an exchange are about: its call, or that of the asks it answers."""
-    if live.flow is not None and live.flow.call is not None:
-        return live.flow.call
-    return live.exchange if live.track is None else live.track.call
-
-
-def _numbers(sse: Sse | None) -> bool:
-    """Tell whether an event has what only a stream that can be resumed needs."""
-    return sse is not None and (sse.id is not None or sse.retry is not None)

@@ -7,11 +7,13 @@ from typing import Any, Final
 from mcp_tap.core import spec
 from mcp_tap.core.facts.ask import Answer, Ask, Origin, asks_in
 from mcp_tap.core.facts.flow import MODERN, Flow
+from mcp_tap.core.facts.held import size_of
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.facts.retry import Asking, Retry
 from mcp_tap.core.linking.asks import owner
 from mcp_tap.core.linking.state import Live, Pending
-from mcp_tap.core.records import Body, pointer
+from mcp_tap.core.model import Call, Exchange
+from mcp_tap.core.records import Body, Sse, pointer
 from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.core.values import same_json
 from mcp_tap.core.wire import LARGE, UNPARSED
@@ -76,7 +78,9 @@ def _answered(flow: Flow, home: Flow | None, answer: Answer) -> None:
     """Keep the answer to a pushed ask with the request that waits for it."""
     if home is None or home.exchange.how is not None:
         return
-    home.answers = (*home.answers, answer)[:MOST_ANSWERS]
+    if len(home.answers) < MOST_ANSWERS:
+        home.answers = (*home.answers, answer)
+        flow.seen.run.held.add(home, size_of(answer.message))
     if home.call is not None:
         flow.call, flow.round = home.call, home.call.rounds[-1]
 
@@ -202,3 +206,22 @@ def is_outline(record: MessageRecord | Body) -> bool:
     """Tell whether a payload was so large that only its outline was read."""
     text = record.text
     return text is not None and len(text) > LARGE // 4 and len(text.encode()) > LARGE
+
+
+def client_key(live: Live) -> Any:
+    """Say whose memory an exchange adds to: a session's, else a client's."""
+    if live.session_id and live.exchange.era != "stateless":
+        return ("session", live.session_id)
+    return live.client
+
+
+def is_numbered(sse: Sse | None) -> bool:
+    """Tell whether an event has what only a stream that can be resumed needs."""
+    return sse is not None and (sse.id is not None or sse.retry is not None)
+
+
+def subject_of(live: Live) -> Call | Exchange:
+    """Say what findings in an exchange are about: its call, or that of the asks it answers."""
+    if live.flow is not None and live.flow.call is not None:
+        return live.flow.call
+    return live.exchange if live.track is None else live.track.call

@@ -195,7 +195,7 @@ def completion_notification_removed(m: Message) -> Hits:
     the state whether the page was completed.  In a 2025-11-25 session the notification is legal
     (LEG-006 looks at its id), and so nothing is said of a process that was ever initialized.
     """
-    if not m.flow.http and m.flow.seen.session.capabilities is not None:
+    if not m.flow.http and m.flow.seen.session.begun:
         return None
     return Hit(
         "server sends notifications/elicitation/complete, which 2026-07-28 does not have", "/method"

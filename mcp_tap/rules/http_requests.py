@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Final
 
 from mcp_tap.core.facts.flow import MODERN, Flow, band_of
+from mcp_tap.core.facts.lost import own_params
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.spec import HEADER_LAST_EVENT, HEADER_SESSION, HEADER_VERSION
 from mcp_tap.core.text import brief
-from mcp_tap.core.values import same_json
+from mcp_tap.core.values import digest
 from mcp_tap.rules.base import ALL, Hit, Hits, rule
 
 _PAGE: Final = "specification/2026-07-28/basic/transports/streamable-http"
@@ -176,16 +177,10 @@ def reissued_with_same_id(m: Message) -> Hits:
     """
     known = m.flow.seen.lost
     lost = known.of(m.id) if known.any else None
-    if lost is None or lost.value.get("method") != m.method:
+    if lost is None or lost.method != m.method:
         return None
-    params = lost.value.get("params")
-    old = params if type(params) is dict else {}
-    if not same_json(_own(old), _own(m.params)):
+    if lost.params is None or lost.params != own_params(m):
         return None
-    below = lost.silent and m.t - lost.t <= AT_ONCE and same_json(lost.value, m.value)
+    below = lost.silent and m.t - lost.t <= AT_ONCE and lost.value == digest(m.value)
     words = "client sent a request again with the same id after its response was lost"
     return Hit(words, "/id", severity="note" if below else None)
-
-
-def _own(params: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in params.items() if name != "_meta"}

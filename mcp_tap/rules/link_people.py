@@ -8,6 +8,7 @@ from mcp_tap.core.facts.ask import Ask
 from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.links import Link
 from mcp_tap.core.text import brief
+from mcp_tap.core.values import short
 from mcp_tap.rules.base import RECENT, Hit, Hits, rule
 from mcp_tap.rules.link_secrets import url_of
 from mcp_tap.rules.urls import Url, read_url
@@ -106,7 +107,7 @@ def url_fetched_by_client(f: Flow) -> Hits:
     known = agent is not None and not agent.startswith(_BROWSERS)
     for link in links:
         credential = link.credential is not None and link.credential == f.credential
-        if not credential and not (known and agent == link.user_agent):
+        if not credential and not (known and short(agent or "") == link.user_agent):
             continue
         if _leads_here(link, f):
             how = "with its own credential" if credential else "under its own User-Agent"

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcp_tap.core.facts.message import Message
-from mcp_tap.core.facts.states import place_of
+from mcp_tap.core.facts.places import place_of
+from mcp_tap.core.facts.states import short_keys
 from mcp_tap.core.forms import json_type
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import MAY_ASK, NOTE_TASK, TASKS_GET
 from mcp_tap.core.text import brief
-from mcp_tap.core.values import same_id
+from mcp_tap.core.values import same_id, short
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.duplicates import MOST_NAMES, repeated
 
@@ -164,9 +165,9 @@ def _retries_untyped(m: Message) -> Hits:
     if asked is None:
         return None
     state, answers = m.params.get("requestState"), m.params.get("inputResponses")
-    matches = type(state) is str and state == asked.state
+    matches = type(state) is str and short(state) == asked.state
     if not matches and type(answers) is dict:
-        matches = any(key in answers for key in asked.keys)
+        matches = not short_keys(answers).isdisjoint(asked.keys or ())
     if not matches:
         return None
     return Hit(

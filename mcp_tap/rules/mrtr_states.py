@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mcp_tap.core.facts.message import Message, is_masked
+from mcp_tap.core.facts.places import place_of, who_of
 from mcp_tap.core.facts.retry import Retry
-from mcp_tap.core.facts.states import Issued, place_of, who_of
+from mcp_tap.core.facts.states import Issued
 from mcp_tap.core.model import Round
 from mcp_tap.core.spec import MAY_ASK
 from mcp_tap.core.text import fingerprint

@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Any, Final
 
 from mcp_tap.core.facts.message import NONE, Message, is_masked
-from mcp_tap.core.facts.states import place_of
+from mcp_tap.core.facts.places import place_of
+from mcp_tap.core.facts.states import short_keys
 from mcp_tap.core.forms import json_type
 from mcp_tap.core.records import pointer
 from mcp_tap.core.spec import MAY_ASK, TASKS_UPDATE
@@ -52,11 +53,13 @@ def unsolicited_mrtr_fields(m: Message) -> Hits:
     states = flow.seen.run.states
     if states.issued(state) is not None or states.untyped(place_of(m)) is not None:
         return None
-    keys = answers if type(answers) is dict else NONE
-    if keys and states.was_asked(place_of(m), keys):
-        return None
-    if keys and any(not chain.keys.isdisjoint(keys) for chain in states.waiting(flow.seen.number)):
-        return None
+    if type(answers) is dict and answers:
+        if states.was_asked(place_of(m), answers):
+            return None
+        keys = short_keys(answers)
+        waiting = states.waiting(flow.seen.number)
+        if any(chain.keys is None or not chain.keys.isdisjoint(keys) for chain in waiting):
+            return None
     what = "a requestState" if state is not None else "inputResponses"
     return Hit(
         f"client sends {what} that nothing in this capture asked for",
@@ -80,8 +83,8 @@ def answers_used_on_other_request(m: Message) -> Hits:
     states = flow.seen.run.states
     if states.issued(state) is not None:
         return None
-    place, keys, other = place_of(m), answers.keys(), None
-    if states.was_asked(place, keys):
+    place, keys, other = place_of(m), short_keys(answers), None
+    if len(answers) > len(keys) or states.was_asked(place, answers):
         return None
     for chain in states.waiting(flow.seen.number):
         if chain.place == place:

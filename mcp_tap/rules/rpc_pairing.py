@@ -167,7 +167,7 @@ def client_sent_response(m: Message) -> Hits:
     not of that era.
     """
     seen = m.flow.seen
-    if seen.session.capabilities is not None:
+    if seen.session.begun:
         return None
     opened = m.flow.header(HEADER_SESSION)
     if opened is not None and seen.run.clients.get(("session", opened)) is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mcp_tap.core.facts.message import Message
-from mcp_tap.core.facts.states import Place
+from mcp_tap.core.facts.places import Place
 from mcp_tap.core.text import brief
 
 MOST: Final = 3

@@ -9,6 +9,7 @@ from mcp_tap.core import schemas
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.records import pointer
 from mcp_tap.core.text import brief
+from mcp_tap.core.values import short
 from mcp_tap.rules.base import ALL, RECENT, Hit, Hits, rule
 
 MOST_TOOLS: Final = 2048
@@ -107,7 +108,7 @@ def duplicate_tool_name(m: Message) -> Iterator[Hit]:
     seen = m.flow.seen
     cursor = m.request.params.get("cursor") if m.request is not None else None
     page = seen.listings.page("tools/list", cursor)
-    earlier: list[frozenset[str]] = []
+    earlier: list[frozenset[str | bytes]] = []
     while page is not None and page.changes == seen.tools.changes:
         earlier.append(page.names)
         page = page.before
@@ -116,7 +117,7 @@ def duplicate_tool_name(m: Message) -> Iterator[Hit]:
         name = tool.get("name")
         if type(name) is not str or is_masked(name):
             continue
-        if name in names or any(name in page_names for page_names in earlier):
+        if name in names or any(short(name) in page_names for page_names in earlier):
             words = f"server lists tool {brief(name, 60)} twice"
             yield Hit(words, f"/result/tools/{index}/name")
         names.add(name)

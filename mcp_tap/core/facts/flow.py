@@ -87,6 +87,8 @@ class Flow(Struct, eq=False):
     """What its request is equal to, as far as steady rules look at it."""
     reply_known: Reply | None = None
     """The same of the head of the response."""
+    spent: bool = False
+    """It held too much and had to let go of it: memory still learns from it, no rule looks."""
     answered: bool = False
     """A response with the id of its request has come."""
     settled: bool = False
@@ -112,6 +114,13 @@ class Flow(Struct, eq=False):
         self.answers = ()
         if not self.asks:
             self.sent = self.request = self.response = self.retry = None
+
+    def let_go(self) -> None:
+        """Let go of all it holds, for good."""
+        self.spent = True
+        self.answers, self.memo = (), {}
+        self.sent = self.request = self.response = self.retry = None
+        self.known = self.reply_known = None
 
     @property
     def modern(self) -> bool:

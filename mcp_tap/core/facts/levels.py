@@ -40,15 +40,16 @@ class Levels(Topic):
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._asked: list[tuple[Exchange, Any]] = []
+        self._asked: list[tuple[Exchange, str | None]] = []
 
     def note(self, message: Message) -> None:
         """Take note of a request that asks for logs."""
         level = message.meta.get(META_LOG_LEVEL)
         if level is None or message.flow.http:
             return
-        self._asked = [*self.pending(), (message.flow.exchange, level)][-MOST:]
+        known = level if rank(level) is not None else None
+        self._asked = [*self.pending(), (message.flow.exchange, known)][-MOST:]
 
-    def pending(self) -> list[tuple[Exchange, Any]]:
-        """Give the unanswered requests that asked, each with the level it asked for."""
+    def pending(self) -> list[tuple[Exchange, str | None]]:
+        """Give the unanswered requests that asked, each with the level; None for no known one."""
         return [entry for entry in self._asked if not is_over(entry[0])]

@@ -46,14 +46,14 @@ class Link(Struct, eq=False, kw_only=True):
     """Number of the client it was given to."""
     credential: str | None
     """Tag of what the client was let in with."""
-    user_agent: str | None
-    """What the client says it is."""
-    key: str | None
+    user_agent: str | bytes | None
+    """What the client says it is; this and what follows is made short."""
+    key: str | bytes | None
     """Under which it was asked; None where that is a request's id."""
-    state: str | None
+    state: str | bytes | None
     """requestState it came with."""
-    method: str | None
-    target: Any
+    method: str | bytes | None
+    target: str | bytes | None
     asked_as: tuple[bool, str] | None = None
     """Id of the request that pushed it."""
 
@@ -111,7 +111,7 @@ class Links(Topic):
                 self._responded(message)
         elif message.method in _OF_TASKS:
             self._shown(message)
-        else:
+        elif message.request is not None or event == "server_request":
             for key, url, state in _given_in(message):
                 self._give(message, url, key, state)
 
@@ -142,11 +142,11 @@ class Links(Topic):
             url=url,
             owner=flow.seen.number,
             credential=flow.credential,
-            user_agent=flow.header("user-agent"),
-            key=key,
-            state=state if type(state) is str else None,
-            method=spec.TASKS_UPDATE if task else None if pushed else message.method,
-            target=task or (None if pushed else _target(message.request)),
+            user_agent=_short(flow.header("user-agent")),
+            key=_short(key),
+            state=_short(state),
+            method=spec.TASKS_UPDATE if task else None if pushed else _short(message.method),
+            target=_short(task) or (None if pushed else _target(message.request)),
             asked_as=id_key(message.id) if pushed else None,
         )
         self._open.put(self._count, link, message.t)
@@ -154,16 +154,15 @@ class Links(Topic):
     def _answered(self, message: Message) -> None:
         """Close what a request answers: a retry its round, a repeated request its error."""
         params, target = message.params, _target(message)
-        answers, state = params.get("inputResponses"), params.get("requestState")
+        answers, state = params.get("inputResponses"), _short(params.get("requestState"))
+        method = _short(message.method)
         for link in self._mine(message):
             if link.asked_as is not None:
                 continue
-            if link.state is not None and link.state == state:
+            known = link.state is not None and link.state == state
+            fits = (link.method, link.target) == (method, target)
+            if known or (fits and _has(answers, link.key)):
                 self._open.pop(link.number)
-            elif link.method == message.method and link.target == target:
-                keyed = type(answers) is dict and link.key in answers
-                if keyed or link.key is None:
-                    self._open.pop(link.number)
 
     def _responded(self, message: Message) -> None:
         asked_as = id_key(message.id)
@@ -174,7 +173,7 @@ class Links(Topic):
     def _mine(self, message: Message) -> Iterator[Link]:
         """Give the open links of a message's client, or with the state it carries."""
         number = message.flow.seen.number
-        state = message.params.get("requestState")
+        state = _short(message.params.get("requestState"))
         for link in self._open.values():
             if link.owner == number or (link.state is not None and link.state == state):
                 yield link
@@ -198,8 +197,20 @@ def _links_in(message: Message, requests: Any) -> list[Ask]:
     return [ask for ask in asks if ask.kind == "url"][:MOST_OF_ONE]
 
 
-def _target(message: Message | None) -> Any:
+def _has(answers: Any, key: str | bytes | None) -> bool:
+    """Tell whether there is an answer under a key that was made short; without one, any will do."""
+    if key is None or type(answers) is not dict:
+        return key is None
+    return key in answers if type(key) is str else key in map(short, answers)
+
+
+def _target(message: Message | None) -> str | bytes | None:
     if message is None or message.method is None:
         return None
     found = message.params.get(spec.NAME_PARAM.get(message.method, ""))
-    return found if type(found) is str else None
+    return _short(found)
+
+
+def _short(value: Any) -> str | bytes | None:
+    """Make a text short; None for anything else."""
+    return short(value) if type(value) is str else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
@@ -9,6 +10,7 @@ from msgspec import Struct
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.topic import Topic
+from mcp_tap.core.values import SHORT, short
 from mcp_tap.core.wire import dumps
 
 if TYPE_CHECKING:
@@ -20,43 +22,43 @@ CACHED: Final = (spec.DISCOVER, *PAGED, "resources/read")
 MOST_CURSORS: Final = 1024
 MOST_FRESH: Final = 256
 MOST_OPEN: Final = 64
-MOST_PAGES: Final = 256
+MOST_PAGES: Final = 64
 """Pages of one listing that are remembered."""
 MOST_NAMES: Final = 10_000
 """Names remembered of one page."""
-MOST_KEY: Final = 4096
-"""Bytes of the parameters of a request that may be cached."""
+_NAME: Final = 50
+"""Bytes one of them weighs."""
 LONGEST_TTL: Final = 1e15
 """Milliseconds from which on a lifetime is none."""
 LONGEST: Final = 24 * 3600.0
 
 _OUTDATES: Final = {
-    "notifications/tools/list_changed": ("tools/list",),
-    "notifications/prompts/list_changed": ("prompts/list",),
-    "notifications/resources/list_changed": (
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-    ),
-    "notifications/resources/updated": ("resources/read",),
+    spec.NOTE_TOOLS: ("tools/list",),
+    spec.NOTE_PROMPTS: ("prompts/list",),
+    spec.NOTE_RESOURCES: ("resources/list", "resources/templates/list", "resources/read"),
+    spec.NOTE_UPDATED: ("resources/read",),
 }
 
 Key: TypeAlias = tuple[str, bytes, str | None]
 """Method, parameters and credential: what a cached result is kept under."""
 
 
-class Page(Struct, frozen=True, eq=False):
+class Page(Struct, eq=False):
     """One page of a listing."""
 
-    names: frozenset[str]
-    """Names of the tools on it."""
-    scope: Any
+    names: frozenset[str | bytes]
+    """Names of the tools on it, made short."""
+    scope: str | None
     """`cacheScope` of the first page of its listing that was seen."""
     before: Page | None
     """The page before it."""
     number: int
     changes: int
     """How often the list was said to have changed when it came."""
+
+    def let_go(self) -> None:
+        """Forget the names."""
+        self.names = frozenset()
 
 
 class Fresh(Struct, frozen=True, eq=False):
@@ -67,8 +69,8 @@ class Fresh(Struct, frozen=True, eq=False):
     """When it goes stale."""
     t: float
     """When it came."""
-    id: Any
-    """Id of the request it answered."""
+    id: int | None
+    """Id of the request it answered, where that is a number."""
 
 
 class Listings(Topic):
@@ -85,14 +87,14 @@ class Listings(Topic):
 
     def __init__(self) -> None:
         """Begin with nothing seen."""
-        self._pages: Bounded[tuple[str, str], Page] = Bounded(MOST_CURSORS, LONGEST)
+        self._pages: Bounded[tuple[str, str | bytes], Page] = Bounded(MOST_CURSORS, LONGEST)
         self._begun: set[str] = set()
         self._open: dict[int, tuple[str, Flow]] = {}
         self._fresh: Bounded[Key, Fresh] = Bounded(MOST_FRESH, LONGEST)
 
     def page(self, method: str, cursor: Any) -> Page | None:
         """Give the page whose `nextCursor` this is."""
-        return self._pages.get((method, cursor)) if type(cursor) is str else None
+        return self._pages.get((method, short(cursor))) if type(cursor) is str else None
 
     def knows_cursors(self, method: str) -> bool:
         """Tell whether every cursor of a method a client can have is known.
@@ -156,12 +158,15 @@ class Listings(Topic):
                 self._begun.add(method)
             cursor = result.get("nextCursor")
             if type(cursor) is str:
-                self._pages.put((method, cursor), page, message.t)
+                self._pages.put((method, short(cursor)), page, message.t)
+                if page.names:
+                    message.flow.seen.run.held.hold(page, _NAME * len(page.names))
         key = key_of(request)
         if key is not None and result.get("resultType") == "complete":
             ttl = result.get("ttlMs")
             if (type(ttl) is int or type(ttl) is float) and 0 < ttl < LONGEST_TTL:
-                fresh = Fresh(key, message.t + ttl / 1000, message.t, request.id)
+                number = request.id if type(request.id) is int else None
+                fresh = Fresh(key, message.t + ttl / 1000, message.t, number)
                 self._fresh.put(key, fresh, message.t)
             else:
                 self._fresh.pop(key)
@@ -186,14 +191,14 @@ def page_of(message: Message) -> Page:
     before = seen.listings.page(message.method or "", cursor)
     if before is not None and before.number >= MOST_PAGES:
         before = None
-    scope = result.get("cacheScope")
+    scope = _scope(result.get("cacheScope"))
     if before is not None and before.scope is not None:
         scope = before.scope
-    names: frozenset[str] = frozenset()
+    names: frozenset[str | bytes] = frozenset()
     if message.method == "tools/list" and type(result.get("tools")) is list:
         tools = result["tools"][:MOST_NAMES]
         found = [tool.get("name") for tool in tools if type(tool) is dict]
-        names = frozenset(name for name in found if type(name) is str)
+        names = frozenset(short(name) for name in found if type(name) is str)
     number = 1 if before is None else before.number + 1
     return Page(names, scope, before, number, seen.tools.changes)
 
@@ -211,7 +216,13 @@ def key_of(request: Message) -> Key | None:
         data = dumps([(name, params[name]) for name in known])
     except (ValueError, TypeError, RecursionError):
         return None
-    return (method, data, request.flow.credential) if len(data) <= MOST_KEY else None
+    if len(data) > SHORT:
+        data = blake2b(data, digest_size=16).digest()
+    return method, data, request.flow.credential
+
+
+def _scope(value: Any) -> str | None:
+    return value if type(value) is str and len(value) <= SHORT else None
 
 
 def _is_older(one: Any, other: Any) -> bool:

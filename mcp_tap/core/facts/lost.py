@@ -9,7 +9,7 @@ from msgspec import Struct
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.topic import Topic
-from mcp_tap.core.values import id_key
+from mcp_tap.core.values import digest, id_key
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.flow import Flow
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_LOST: Final = 64
 LONGEST: Final = 3600.0
 MOST_SIZE: Final = 256 << 10
-"""Bytes of a request that is kept."""
+"""Bytes of a request that is summed up."""
 
 _BEGINS: Final = frozenset({spec.INITIALIZE, spec.DISCOVER})
 """What a client that was started anew may send first, with the id its last run began with."""
@@ -28,8 +28,13 @@ _BROKEN: Final = frozenset({"upstream_cut", "client_gone", "timeout"})
 class LostRequest(Struct, frozen=True):
     """A request that got no response."""
 
-    value: dict[str, Any]
-    """The whole message."""
+    id: int | None
+    """Its id, where that is a number."""
+    method: str | None
+    params: bytes | None
+    """Digest of its parameters, `_meta` aside; None where they cannot be compared."""
+    value: bytes | None
+    """Digest of the whole message."""
     t: float
     """When its exchange ended."""
     silent: bool
@@ -69,7 +74,14 @@ class Lost(Topic):
         if exchange.how in _BROKEN or (exchange.how == "complete" and flow.streams):
             t = exchange.end if exchange.end is not None else exchange.t
             self._lost.expire(t)
-            lost = LostRequest(request.value, t, status is None)
+            lost = LostRequest(
+                request.id if type(request.id) is int else None,
+                request.method,
+                own_params(request),
+                digest(request.value),
+                t,
+                status is None,
+            )
             self._lost.put(id_key(request.id), lost, t)
             self.any = True
 
@@ -82,8 +94,12 @@ class Lost(Topic):
             self._lost = Bounded(MOST_LOST, LONGEST)
         elif type(number) is int:
             for lost in self._lost.values():
-                other = lost.value.get("id")
-                if type(other) is int and number <= other:  # ids only ever grow within a run
-                    self._lost.pop(id_key(other))
+                if lost.id is not None and number <= lost.id:  # ids only ever grow within a run
+                    self._lost.pop(id_key(lost.id))
         else:
             self._lost.pop(id_key(number))
+
+
+def own_params(request: Message) -> bytes | None:
+    """Sum up the parameters of a request, `_meta` aside; None where that cannot be done."""
+    return digest({name: value for name, value in request.params.items() if name != "_meta"})

@@ -8,7 +8,7 @@ from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.spec import INITIALIZE, NOTE_CANCELLED
-from mcp_tap.core.values import same_json
+from mcp_tap.core.values import SHORT, same_json, short
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.flow import Flow
@@ -18,7 +18,8 @@ MOST_OPEN: Final = 4096
 MOST_OVER: Final = 4096
 _LONGEST: Final = float("inf")
 
-Key: TypeAlias = tuple[str | None, str | int | float]
+Key: TypeAlias = tuple[str | None, str | bytes | int | float]
+"""Credential, and an id, which is short."""
 State: TypeAlias = Literal["open", "answered", "cancelled"]
 
 BATCHING: Final = "2025-03-26"
@@ -95,9 +96,9 @@ class Pending(Topic):
 
     def closed(self, flow: Flow) -> None:
         """Forget a request whose stream is over, whatever ended it."""
-        if flow.answered or flow.request is None:
+        if flow.answered:
             return
-        key = _key(flow, flow.request.id)
+        key = _key(flow, flow.exchange.request_id)
         if key is not None:
             self._open.pop(key, None)
 
@@ -111,6 +112,8 @@ class Pending(Topic):
         lowest = self._lowest
         if kind is not str and (lowest is None or number < lowest):
             self._lowest = number
+        if kind is str and len(number) > SHORT:
+            number = short(number)
         known, key = self._open, (flow.credential, number)
         known[key] = known.pop(key, 0) + 1
         if len(known) > MOST_OPEN:
@@ -121,6 +124,8 @@ class Pending(Topic):
         kind = type(number)
         if kind is not int and kind is not str and kind is not float:
             return
+        if kind is str and len(number) > SHORT:
+            number = short(number)
         key = flow.credential, number
         waiting = self._open.pop(key, None)
         if waiting is not None and waiting > 1 and state == "answered":
@@ -131,6 +136,6 @@ class Pending(Topic):
 
 def _key(flow: Flow, request_id: Any) -> Key | None:
     kind = type(request_id)
-    if kind is int or kind is str or kind is float:
+    if kind is int or kind is float:
         return flow.credential, request_id
-    return None
+    return (flow.credential, short(request_id)) if kind is str else None

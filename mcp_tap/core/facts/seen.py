@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.cancelled import Cancelled
+from mcp_tap.core.facts.held import Held
 from mcp_tap.core.facts.levels import Levels
 from mcp_tap.core.facts.lines import Lines
 from mcp_tap.core.facts.links import Links
@@ -85,13 +86,14 @@ _WANTED: Final = {
 class Run:
     """Memory all clients of a run share."""
 
-    __slots__ = ("band", "clients", "count", "links", "states", "steady", "whole")
+    __slots__ = ("band", "clients", "count", "held", "links", "states", "steady", "whole")
 
     def __init__(self) -> None:
         """Begin with nothing seen."""
         self.states = States()
         self.links = Links()
         self.steady = Steady()
+        self.held = Held()
         self.band: Band = "ambiguous"
         """Of its newest request, whoever sent that."""
         self.count = 0

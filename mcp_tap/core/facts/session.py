@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from msgspec import Struct
+
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.facts.held import size_of
 from mcp_tap.core.facts.topic import Topic
-from mcp_tap.core.values import id_key
+from mcp_tap.core.values import id_key, short
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.ask import Ask
@@ -19,6 +22,17 @@ MOST_NAMED: Final = 100
 """Elicitations read of one error."""
 DEPRECATED: Final = ("roots", "sampling")
 """Capabilities of a client that may be gone in a later revision."""
+
+
+class Pushed(Struct, eq=False):
+    """An ask a server pushed, until it is answered."""
+
+    ask: Ask | None
+    """None where that was too much to be kept."""
+
+    def let_go(self) -> None:
+        """Forget it."""
+        self.ask = None
 
 
 class Session(Topic):
@@ -46,8 +60,8 @@ class Session(Topic):
         """The revision both settled on; None until `initialize` was answered."""
         self.initialized = False
         """The client said that it is ready."""
-        self._pushed: Bounded[tuple[bool, str], Ask] = Bounded(MOST_PUSHED, LONGEST_PUSHED)
-        self._elicitations: Bounded[str, bool] = Bounded(MOST_PUSHED, LONGEST_PUSHED)
+        self._pushed: Bounded[tuple[bool, str], Pushed] = Bounded(MOST_PUSHED, LONGEST_PUSHED)
+        self._elicitations: Bounded[str | bytes, bool] = Bounded(MOST_PUSHED, LONGEST_PUSHED)
 
     def note(self, message: Message) -> None:
         """Take note of the handshake, and of elicitations that have an id."""
@@ -70,15 +84,19 @@ class Session(Topic):
 
     def push(self, ask: Ask) -> None:
         """Keep an ask a server pushed until it is answered."""
-        self._pushed.put(id_key(ask.message.id), ask, ask.message.t)
+        message = ask.message
+        pushed = Pushed(ask)
+        self._pushed.put(id_key(message.id), pushed, message.t)
+        message.flow.seen.run.held.hold(pushed, size_of(message))
 
     def pushed(self, request_id: Any) -> Ask | None:
         """Take out the pushed ask a client's response answers; None where there is none."""
-        return self._pushed.pop(id_key(request_id))
+        found = self._pushed.pop(id_key(request_id))
+        return None if found is None else found.ask
 
     def completed(self, elicitation: str) -> bool | None:
         """Tell whether an elicitation was said to be complete; None for one nobody asked for."""
-        return self._elicitations.get(elicitation)
+        return self._elicitations.get(short(elicitation))
 
     @property
     def whole(self) -> bool:
@@ -90,9 +108,14 @@ class Session(Topic):
         if self.begun and type(capabilities) is dict:
             self.capabilities = capabilities
 
+    def let_go(self) -> None:
+        """Forget what the client can do: what it cannot is then not known either."""
+        self.capabilities = None
+
     def _begin(self, message: Message) -> None:
         found = message.params.get("capabilities")
         self.capabilities = found if type(found) is dict else {}
+        message.flow.seen.run.held.hold(self, size_of(message))
         self.begun, self.version, self.initialized = True, None, False
 
     def _declare(self, meta: dict[str, Any]) -> None:
@@ -114,11 +137,11 @@ class Session(Topic):
     def _name(self, params: Any, t: float) -> None:
         name = params.get("elicitationId") if type(params) is dict else None
         if type(name) is str:
-            self._elicitations.put(name, value=False, t=t)
+            self._elicitations.put(short(name), value=False, t=t)
 
     def _elicited(self, name: Any, t: float) -> None:
-        if type(name) is str and self._elicitations.get(name) is False:
-            self._elicitations.put(name, value=True, t=t)
+        if type(name) is str and self._elicitations.get(short(name)) is False:
+            self._elicitations.put(short(name), value=True, t=t)
 
 
 def elicitations_in(error: Any) -> list[Any]:

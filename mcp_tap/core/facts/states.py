@@ -21,12 +21,14 @@ from msgspec import Struct, field
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.facts.places import Place, Who, named, place_of, who_of
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.spec import INPUT_REQUIRED, MAY_ASK
 from mcp_tap.core.values import short
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.flow import Flow
+    from mcp_tap.core.facts.held import Held
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.model import Call
 
@@ -39,16 +41,16 @@ MOST_ENDED: Final = 8
 """Sets of keys remembered of finished calls of one client and target."""
 MOST_KEYS: Final = 256
 """Keys of a round that are remembered."""
+_KEY: Final = 100
+"""Bytes one of the keys weighs."""
 MOST_POLLS: Final = 20
 MOST_LISTED: Final = 2048
 """Tools or prompts looked at of one listing."""
 _MEMBERS: Final = ("inputResponses", "requestState")
 _LISTS: Final = {"tools/list": "tools", "prompts/list": "prompts"}
 
-Place: TypeAlias = tuple[int, str | None, str | None]
-"""A client's number, a method, and the tool, prompt or resource it names."""
-Who: TypeAlias = tuple[str, str]
-"""Kind of a credential that names somebody (`basic`, or `jwt`), and a tag of whom."""
+Keys: TypeAlias = frozenset[str | bytes] | None
+"""Keys of a round, made short; None where they are not known, or too many."""
 
 
 class Chain(Struct, eq=False, kw_only=True):
@@ -62,7 +64,7 @@ class Chain(Struct, eq=False, kw_only=True):
     """Rounds that asked."""
     round: int = 0
     """Number of the newest of them."""
-    keys: frozenset[str] = frozenset()
+    keys: Keys = frozenset()
     """Keys of that round."""
     exchange: int = 0
     """Exchange of its newest response."""
@@ -72,6 +74,10 @@ class Chain(Struct, eq=False, kw_only=True):
     """It has a final result, or went on as a task."""
     polls: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_POLLS))
     """When the newest retries came that had nothing to answer."""
+
+    def let_go(self) -> None:
+        """Forget the keys."""
+        self.keys = None
 
     @property
     def waits(self) -> bool:
@@ -102,8 +108,21 @@ class Issued(Struct, eq=False, kw_only=True):
 class Untyped(Struct, frozen=True):
     """A result that asks, but does not say that it does."""
 
-    state: Any
-    keys: frozenset[str]
+    state: str | bytes | None
+    keys: Keys
+
+
+class Ended(Struct, eq=False):
+    """What the calls of one place that are over were asked for at last."""
+
+    keys: deque[frozenset[str | bytes]] = field(default_factory=lambda: deque(maxlen=MOST_ENDED))
+    forgot: bool = False
+    """Some of the keys were too many to be kept."""
+
+    def let_go(self) -> None:
+        """Forget the keys."""
+        self.keys.clear()
+        self.forgot = True
 
 
 class States(Topic):
@@ -123,8 +142,8 @@ class States(Topic):
         self._of: dict[int, dict[int, Chain]] = {}
         self._passing: Bounded[int, Chain] = Bounded(MOST, LONGEST)
         self._untyped: Bounded[Place, Untyped] = Bounded(MOST, LONGEST)
-        self._ended: Bounded[Place, deque[frozenset[str]]] = Bounded(MOST, LONGEST)
-        self._arguments: Bounded[tuple[str, str], str] = Bounded(MOST, LONGEST)
+        self._ended: Bounded[Place, Ended] = Bounded(MOST, LONGEST)
+        self._arguments: Bounded[tuple[str | None, str], str] = Bounded(MOST, LONGEST)
 
     def issued(self, state: Any) -> Issued | None:
         """Say what is known of a state; nothing of an empty one, of which nothing can be told."""
@@ -151,13 +170,16 @@ class States(Topic):
         return self._untyped.get(place)
 
     def was_asked(self, place: Place, keys: Iterable[str]) -> bool:
-        """Tell whether a call of a place that is over was asked for any of these keys, at last."""
-        names = frozenset(islice(keys, MOST_KEYS))
-        return any(not names.isdisjoint(asked) for asked in self._ended.get(place) or ())
+        """Tell whether a call of a place that is over may have been asked for these, at last."""
+        ended = self._ended.get(place)
+        if ended is None:
+            return False
+        names = short_keys(keys)
+        return ended.forgot or any(not names.isdisjoint(asked) for asked in ended.keys)
 
     def is_argument(self, target: str | None, name: str) -> bool:
         """Tell whether a tool or prompt was listed with an argument of that name."""
-        return target is not None and self._arguments.get((target, name)) is not None
+        return target is not None and self._arguments.get((named(target), name)) is not None
 
     def note(self, message: Message) -> None:
         """Take note of a result, or of a retry."""
@@ -188,11 +210,12 @@ class States(Topic):
             self._drop(found)
             found[1].over = True
             self._pass(flow, found[1])
-            self._end(found[1], message.t)
+            self._end(found[1], flow.seen.run.held, message.t)
         if kind is None and ("requestState" in result or "inputRequests" in result):
+            state = result.get("requestState")
             self._untyped.put(
                 place_of(message),
-                Untyped(result.get("requestState"), _keys(result)),
+                Untyped(short(state) if type(state) is str else None, _keys(result)),
                 message.t,
             )
 
@@ -211,7 +234,7 @@ class States(Topic):
             if type(target) is not str:
                 continue
             for name in _arguments(entry):
-                self._arguments.put((target, name), name, message.t)
+                self._arguments.put((named(target), name), name, message.t)
 
     def _asked(self, message: Message, call: Call, number: int, result: dict[str, Any]) -> None:
         flow = message.flow
@@ -225,6 +248,7 @@ class States(Topic):
         chain.asked += 1
         chain.round = number
         chain.keys = _keys(result)
+        flow.seen.run.held.hold(chain, _KEY * len(chain.keys or ()))
         self._chains.put(call.number, found, message.t)
         for known in (self._chains, self._issued, self._passing, self._untyped, self._ended):
             known.expire(message.t)
@@ -233,11 +257,15 @@ class States(Topic):
         if type(state) is str and state and not is_masked(state):
             self._issue(short(state), chain, who_of(flow), message.t)
 
-    def _end(self, chain: Chain, t: float) -> None:
-        ended = self._ended.get(chain.place) or deque(maxlen=MOST_ENDED)
-        if chain.keys and chain.keys not in ended:
-            ended.append(chain.keys)
+    def _end(self, chain: Chain, held: Held, t: float) -> None:
+        ended = self._ended.get(chain.place) or Ended()
+        if chain.keys is None:
+            ended.forgot = True
+        elif chain.keys and chain.keys not in ended.keys:
+            ended.keys.append(chain.keys)
         self._ended.put(chain.place, ended, t)
+        held.free(chain)
+        held.hold(ended, _KEY * sum(map(len, ended.keys)))
 
     def _issue(self, key: str | bytes, chain: Chain, who: Who | None, t: float) -> None:
         found = self._issued.get(key) or Issued()
@@ -271,33 +299,17 @@ class States(Topic):
                 del self._of[chain.place[0]]
 
 
-def place_of(message: Message) -> Place:
-    """Say whose message it is, and what for."""
-    flow = message.flow
-    call = flow.call
-    if call is None:
-        return flow.seen.number, message.method, None
-    return flow.seen.number, call.method, call.name
-
-
-def who_of(flow: Flow) -> Who | None:
-    """Say whom the credential of a request names; None where it names nobody."""
-    head, principal = flow.head, flow.principal
-    if head is None or principal is None:
-        return None
-    for mask in head.masked:
-        if mask.principal == principal and mask.tag == flow.credential:
-            basic = mask.scheme is not None and mask.scheme.lower() == "basic"
-            return "basic" if basic else "jwt", principal
-    return None
-
-
-def _keys(result: dict[str, Any]) -> frozenset[str]:
-    """Give the keys a result asks by; none where there are too many."""
+def _keys(result: dict[str, Any]) -> Keys:
+    """Give the keys a result asks by."""
     found = result.get("inputRequests")
-    if type(found) is not dict or len(found) > MOST_KEYS:
+    if type(found) is not dict:
         return frozenset()
-    return frozenset(found)
+    return short_keys(found) if len(found) <= MOST_KEYS else None
+
+
+def short_keys(keys: Iterable[str]) -> frozenset[str | bytes]:
+    """Make keys short, as chains have them; the first of them where they are too many."""
+    return frozenset(map(short, islice(keys, MOST_KEYS)))
 
 
 def _arguments(entry: dict[str, Any]) -> list[str]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, Final
-
-import msgspec
 
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.ask import Ask, asks_in
+from mcp_tap.core.facts.held import size_of
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.facts.topic import Topic
-from mcp_tap.core.values import short
+from mcp_tap.core.values import SHORT, digest, short
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
@@ -23,6 +21,8 @@ MOST_TASKS: Final = 1024
 LONGEST_TASK: Final = 24 * 3600.0
 MOST_KEYS: Final = 500
 """Questions remembered of one task."""
+_QUESTION: Final = 100
+"""Bytes one of them weighs."""
 
 
 class Question:
@@ -85,6 +85,10 @@ class Task:
     def ended(self) -> bool:
         """Its status is a terminal one."""
         return self.status in spec.TERMINAL
+
+    def let_go(self) -> None:
+        """Forget what it asked."""
+        self.asks, self.questions, self.complete = {}, {}, False
 
     def is_old(self, message: Message, state: dict[str, Any]) -> bool:
         """Tell whether a state may have been true before the one that is known."""
@@ -179,24 +183,25 @@ class Tasks(Topic):
         self._ask(task, message, requests if type(requests) is dict else NONE, path)
         if task.ended:
             return
-        task.status, task.status_at = status, message.t
+        task.status, task.status_at = status[:SHORT], message.t
         task.status_in = message.flow.exchange.number
         task.updated = moment(state.get("lastUpdatedAt"))
         if status in spec.TERMINAL:
             task.asks = {}
+            message.flow.seen.run.held.free(task)
 
     def _ask(self, task: Task, message: Message, requests: dict[str, Any], path: str) -> None:
         known = task.questions
         listed: set[str | bytes] = set()
-        for key, digest in digests(requests):
+        for key, asked in digests(requests):
             listed.add(key)
             question = known.get(key)
-            if question is not None and question.digest == digest:
+            if question is not None and question.digest == asked:
                 continue
             if question is None and len(known) >= MOST_KEYS:
                 task.complete = False
                 continue
-            known[key] = Question(digest)
+            known[key] = Question(asked)
         task.complete = task.complete and len(requests) <= MOST_KEYS
         looked = message.request.t if message.request is not None else message.t
         for key, question in known.items():
@@ -205,6 +210,8 @@ class Tasks(Topic):
         if requests:
             asks = asks_in(message, requests, "task", path)[:MOST_KEYS]
             task.asks = {a.key: a for a in asks if not _is_answered(known.get(short(a.key)))}
+            weight = size_of(message) + _QUESTION * len(known)
+            message.flow.seen.run.held.hold(task, weight)
 
     def _answered(self, message: Message) -> None:
         asked = message.request
@@ -250,10 +257,4 @@ def _digest(entry: Any) -> bytes | None:
         params = entry.get("params")
         if type(params) is dict and params.get("mode") == "url":
             entry = {**entry, "params": {k: v for k, v in params.items() if k != "url"}}
-    try:
-        return blake2b(_encoder.encode(entry), digest_size=16).digest()
-    except (RecursionError, ValueError, TypeError):
-        return None
-
-
-_encoder = msgspec.json.Encoder(order="sorted")
+    return digest(entry)

@@ -10,6 +10,7 @@ from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.facts.annotations import Mirrored, annotations_in
 from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.facts.topic import Topic
+from mcp_tap.core.values import short
 from mcp_tap.core.wire import dumps
 
 if TYPE_CHECKING:
@@ -37,6 +38,16 @@ class Tool(Struct, eq=False, kw_only=True):
     principal: str | None
     """Whom it was shown to, where the credential tells."""
 
+    @property
+    def weight(self) -> int:
+        """Bytes it holds of its definition."""
+        headers = sum(2 * len(m.name) + sum(map(len, m.path)) for m in self.mirrored or ())
+        return len(self.output or b"") + headers
+
+    def let_go(self) -> None:
+        """Keep no more than that it is there."""
+        self.mirrored = self.output = None
+
 
 class Tools(Topic):
     """Tool definitions a client has been shown."""
@@ -51,14 +62,14 @@ class Tools(Topic):
         """A tool was listed that has annotations, or may have some."""
         self.any = False
         """A tool was listed."""
-        self._known: Bounded[str, Tool] = Bounded(MOST_TOOLS, LONGEST)
+        self._known: Bounded[str | bytes, Tool] = Bounded(MOST_TOOLS, LONGEST)
 
     def of(self, request: Message) -> Tool | None:
         """Give the definition of the tool a call names; None where it was never shown."""
         name = request.params.get("name")
         if type(name) is not str:
             return None
-        found = self._known.get(name)
+        found = self._known.get(short(name))
         if found is None:
             return None
         principal = request.flow.principal
@@ -111,7 +122,9 @@ class Tools(Topic):
                 listing=self.changes,
                 principal=message.flow.principal,
             )
-            self._known.put(name, known, message.t)
+            self._known.put(short(name), known, message.t)
+            if weight := known.weight:
+                message.flow.seen.run.held.hold(known, weight)
 
 
 def _output(schema: Any) -> bytes | None:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class Topic:
-    """Memory of one subject.  Everything it keeps is bounded in number."""
+    """Memory of one subject.
+
+    Everything it keeps is bounded in number, and what may be large is short or weighed (`held`).
+    """
 
     wants: ClassVar[tuple[str, ...]] = ()
     """Events to be told of: `request`, `result tools/list`, `closed`; the words are those of rules'

@@ -69,7 +69,19 @@ def test_a_lifetime_that_makes_no_sense_is_none():
         assert seen.listings.fresh(message("tools/list", 9, seen=seen, t=2.5)) is None
 
 
-def test_what_cannot_be_compared_is_not_kept():
+def test_long_parameters_are_compared_as_well():
     seen = seen_by("a")
-    request = message("tools/list", 9, seen=seen, cursor="x" * 5000)
-    assert seen.listings.fresh(request) is None
+    page(seen, 1, "x" * 5000, ttlMs=5000)
+    for cursor, is_fresh in (("x" * 5000, True), ("x" * 5001, False)):
+        request = message("tools/list", 9, seen=seen, t=2.5, cursor=cursor)
+        assert (seen.listings.fresh(request) is not None) is is_fresh
+
+
+def test_names_of_pages_that_were_let_go_of_are_twice_on_none():
+    seen = seen_by("a")
+    page(seen, 1, nextCursor="2", tools=[{"name": "a"}])
+    seen.run.held.most = 0
+    seen.run.held.settle()
+    first = seen.listings.page("tools/list", "2")
+    assert first is not None
+    assert first.names == frozenset()

@@ -20,6 +20,7 @@ def flow(*, http: bool = True, credential: str | None = None) -> Flow:
 def request(number: Any, where: Flow) -> Message:
     value = {"jsonrpc": "2.0", "id": number, "method": "vendor/x"}
     where.request = Message(Record(seq=1, t=0.0, sender="client"), value, where)
+    where.exchange.request_id = number
     return where.request
 
 

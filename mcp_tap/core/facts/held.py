@@ -1,0 +1,65 @@
+"""How much of what strangers wrote memory holds on to, in all of a run.
+
+Every topic bounds its entries in number, and names by what makes them short.  What has to be kept
+as it was written may still be large, and there may be thousands of it: that is weighed.  Where it
+is too much together, the oldest lets go of what it holds.  It stays known, without what rules would
+need to compare, and so they say nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, Protocol
+
+from mcp_tap.core.linking.calls import payload_size
+
+if TYPE_CHECKING:
+    from mcp_tap.core.facts.message import Message
+
+MOST_BYTES: Final = 24 << 20
+"""As they were on the wire; as objects they take several times that."""
+
+
+class Holder(Protocol):
+    """Something that holds what was on the wire; told apart by identity."""
+
+    def let_go(self) -> None:
+        """Hold it no longer."""
+
+
+class Held:
+    """Who holds how much, oldest first."""
+
+    __slots__ = ("_weights", "bytes", "most")
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        """Begin with nothing; let go of what is more than `most` bytes."""
+        self._weights: OrderedDict[Holder, int] = OrderedDict()
+        self.bytes = 0
+        self.most = most
+
+    def hold(self, holder: Holder, size: int) -> None:
+        """Take note of a holder, now the youngest, and of all it holds: `size` bytes."""
+        self.free(holder)
+        self.add(holder, size)
+
+    def add(self, holder: Holder, size: int) -> None:
+        """Take note that a holder holds `size` bytes more; it grows no younger."""
+        self._weights[holder] = self._weights.get(holder, 0) + size
+        self.bytes += size
+
+    def settle(self) -> None:
+        """Let the oldest go of what is too much: when nobody looks at it."""
+        while self.bytes > self.most:
+            oldest, weight = self._weights.popitem(last=False)
+            self.bytes -= weight
+            oldest.let_go()
+
+    def free(self, holder: Holder) -> None:
+        """Take note that a holder holds nothing any more."""
+        self.bytes -= self._weights.pop(holder, 0)
+
+
+def size_of(message: Message) -> int:
+    """Give the bytes of a message."""
+    return payload_size(message.record)
