@@ -183,6 +183,9 @@ class EitherExchange(AnsweringExchange):
         """Pass on, and look at what `initialize` brings."""
         if self._copy is not None:
             self._copy.append(data)
+            self._body_size += len(data)
+            if self._body_size > MOST_RESPONSE:
+                self._copy = None
         super()._pass(data)
 
     def _block(self, block: bytes) -> None:
@@ -191,6 +194,7 @@ class EitherExchange(AnsweringExchange):
             if self._called is not None and self._called.request is not None:
                 self.watched = self._called.request
         if self._looker is not None and self._looker.takes(block):
+            self._glances = False  # what comes behind it may end the call
             return
         if b"taskId" in block and self._watching:
             self._learn(data_of(block, MOST_RESPONSE))
@@ -220,7 +224,7 @@ class EitherExchange(AnsweringExchange):
     def _look_at_copy(self) -> None:
         body = b"".join(self._copy or ())
         self._copy = None
-        if not body or len(body) > MOST_RESPONSE:
+        if not body:
             return
         try:
             message = loads(body)
@@ -274,7 +278,8 @@ class EitherExchange(AnsweringExchange):
 
     def _finish(self, how: How, why: str | None = None, *, sender_is_tap: bool = False) -> None:
         super()._finish(how, why, sender_is_tap=sender_is_tap)
-        self._leave()
+        if self._session is not None or self._looker is not None:
+            self._leave()
 
 
 def _may_matter(data: bytes) -> bool:

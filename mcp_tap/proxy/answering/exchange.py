@@ -96,14 +96,15 @@ class AnsweringExchange(Incoming):
         length = head.content_length()
         coded = head.fields.encoding
         if length is not None and length > MOST_RESPONSE:
-            self._unexamined(f"it has {length} bytes")
+            self.unexamined(f"it has {length} bytes")
         elif coded and decoder(coded, 1) is None:
-            self._unexamined(f"its coding is {coded}")
+            self.unexamined(f"its coding is {coded}")
         else:
             return True
         return False
 
-    def _unexamined(self, why: str) -> None:
+    def unexamined(self, why: str) -> None:
+        """Record that what may ask passes all the same."""
         tap = self.tap
         tap.report(tap.recording.decision, self.tape, tap.t, HOOK, "not-examined", why)
 
@@ -121,7 +122,11 @@ class AnsweringExchange(Incoming):
         """Hold, or cut into events."""
         if self._flows:
             if data.endswith(ENDS) and not self._matters(data):
-                HttpExchange.upstream_data(self, data)  # mostly
+                self._pieces.append(data)  # mostly
+                if self._out_chunked:
+                    self._out += (b"%x\r\n" % len(data), data, b"\r\n")
+                else:
+                    self._out.append(data)
                 return
             self._flows = False
             self._gate = self._gate or Gate(MOST_RESPONSE)
@@ -129,7 +134,7 @@ class AnsweringExchange(Incoming):
             self._body.append(data)
             self._body_size += len(data)
             if self._body_size > MOST_RESPONSE:
-                self._unexamined(f"it has more than {MOST_RESPONSE} bytes")
+                self.unexamined(f"it has more than {MOST_RESPONSE} bytes")
                 self._release()
         elif self._gate is not None:
             for block in self._gate.feed(self._plain(data)):
@@ -162,7 +167,7 @@ class AnsweringExchange(Incoming):
             data = data_of(block, MOST_RESPONSE)
             asked = self.reads(data)
             if asked is None:
-                self._doubt(data)
+                self.doubt(data)
             else:
                 self._report_pieces()
                 round_ = self._round(asked)
@@ -178,7 +183,7 @@ class AnsweringExchange(Incoming):
     def _part(self, part: bytes) -> None:
         if not self._large:
             self._large = True
-            self._unexamined(f"an event has more than {MOST_RESPONSE} bytes")
+            self.unexamined(f"an event has more than {MOST_RESPONSE} bytes")
         super().upstream_data(part)
 
     def _deliver(self, block: bytes) -> None:
@@ -228,20 +233,20 @@ class AnsweringExchange(Incoming):
                 try:
                     text = undo.feed(text)
                 except CodingError as error:
-                    self._unexamined(f"it is not {coded}: {error}")
+                    self.unexamined(f"it is not {coded}: {error}")
                     return None
                 if undo.stopped:
-                    self._unexamined(f"it has more than {MOST_RESPONSE} bytes when decoded")
+                    self.unexamined(f"it has more than {MOST_RESPONSE} bytes when decoded")
                     return None
         asked = self.reads(text)
         if asked is None and may_ask(text):
-            self._doubt(text)
+            self.doubt(text)
         return asked
 
-    def _doubt(self, data: bytes) -> None:
+    def doubt(self, data: bytes) -> None:
         """Say so where what may ask passes since nobody can tell what it says."""
         if not is_json(data):
-            self._unexamined("what it says cannot be read for certain")
+            self.unexamined("what it says cannot be read for certain")
 
     def _release(self) -> None:
         """Let go of what was held, as it came."""

@@ -210,10 +210,10 @@ class Reader:
         Raises:
             SpliceError: an object on the way to the capabilities names a member twice.
         """
-        came = meta.came
-        at = body.find(came) if came else -1
-        if at >= 0 and body.count(_KEY) == 1 and not _may_hide(body):
-            return body[:at] + meta.goes + body[at + len(came) :]  # no other place is called so
+        if meta.came:
+            before, found, behind = body.partition(meta.came)
+            if found and not (_KEY in before or _KEY in behind or _may_hide(body)):
+                return before + meta.goes + behind  # no other place is called so
         told = declaring(body, capabilities, self._advertise, *_PATH)
         if told is not None and type(capabilities) is dict:
             place = members(body, find(body, *_PATH[:-1]))[spec.CLIENT_CAPABILITIES]
