@@ -106,6 +106,8 @@ class Pushes:
             return False
         data = data_of(block, MOST_RESPONSE)
         message = _message(data)
+        if not message:
+            self.exchange.doubt(data)
         method = message.get("method")
         if method == spec.NOTE_CANCELLED:
             return self._withdrawn(message, block)
@@ -134,6 +136,7 @@ class Pushes:
     def _asked(self, message: dict[str, Any], block: bytes) -> bool:
         pushed = self._read(message, block)
         if pushed is None:
+            self.exchange.unexamined("it names a member twice")
             return False
         fate = self.session.asks.get(pushed.mark)
         if fate is not None:
@@ -284,7 +287,9 @@ class Pushes:
         exchange.tap.say_once("answer-not-taken", why)
         self._answering.fail("answer-not-taken")
         called = self.called
-        if called is not None and called.request is not None and not exchange.done:
+        if called is None or called.answered or called.request is None:
+            return
+        if not exchange.done:
             exchange.lost(502, "answer-not-taken", why)
             exchange.write_out()
 
@@ -304,6 +309,7 @@ class Pushes:
             self._over(self.called)
 
     def _over(self, called: Called) -> None:
+        called.answered = True
         self.session.calls.pop(called.number, None)
         self._answering.book.forget(called.number)
 

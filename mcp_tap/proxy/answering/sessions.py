@@ -51,6 +51,8 @@ class Called(Struct, eq=False):
     body: bytes
     rounds: int = 0
     """Asks that came for it."""
+    answered: bool = False
+    """Its response has come, or will not."""
     unwanted: bool = False
     """Its client has cancelled it; some servers leave its stream open all the same."""
     _read: Watched | Literal[False] | None = None

@@ -8,6 +8,7 @@ import zlib
 
 import pytest
 
+from mcp_tap.proxy.answering import eras
 from tests.asking import answering
 from tests.pushing import (
     ACCEPTED,
@@ -155,6 +156,24 @@ async def test_a_session_is_learned_from_whatever_initialize_is_answered_with(tm
         await rig.stop()
         (edited,) = [m for m in rig.messages() if m.sender == "tap" and m.replaces]
         assert edited.leg == "upstream"
+
+
+async def test_what_initialize_brings_is_not_kept_beyond_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(eras, "MOST_RESPONSE", 100)
+    body = welcome().partition(b"\r\n\r\n")[2]
+    head = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+
+    async def server(wire):
+        await wire.message()
+        await wire.send(head, chunk(body[:150]))
+        await wire.send(chunk(body[150:]), LAST_CHUNK)
+
+    helper = answering(SCRIPT)
+    async with tapped(server, tmp_path, answering=helper) as rig:
+        assert (await rig.ask(post(hello(), *LINES))).body == body
+        assert helper.server is None
 
 
 async def test_what_is_passed_on_in_a_session_is_what_came(tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
 from mcp_tap.answers.book import Answered, Given, Unmatched
 from tests.asking import answering
 from tests.pushing import (
@@ -150,6 +152,47 @@ async def test_a_call_whose_answer_the_server_does_not_take_ends_with_an_error(t
         assert "404" in error["error"]["message"]
         assert chosen.failed == 1
         assert [d.verdict for d in rig.decisions()] == ["answered", "not-taken"]
+
+
+async def test_a_call_that_has_its_result_gets_no_error_behind_it(tmp_path):
+    refused = asyncio.Event()
+
+    async def story(wire, message, server):
+        await wire.send(SSE_HEAD, chunk(event(day())), chunk(event(result())))
+        await asyncio.wait_for(refused.wait(), 5)
+        await wire.send(LAST_CHUNK)
+
+    refusal = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+    server, chosen = Server(story, accept=refusal), answering(SCRIPT)
+    async with tapped(server, tmp_path, answering=chosen) as rig:
+        await opened(rig)
+        wire = await rig.client()
+        await wire.send(post(book(), *LINES, SESSION))
+        await until(lambda: chosen.failed)
+        refused.set()
+        assert (await wire.message()).body == event(result())
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ((b"Which day?", b"\\ud800"), "what it says cannot be read for certain"),
+        ((b'"id"', b'"id": 1, "id"'), "it names a member twice"),
+    ],
+)
+async def test_what_cannot_be_read_for_certain_passes_and_the_capture_says_so(
+    tmp_path, change, why
+):
+    async def story(wire, message, server):
+        await wire.send(SSE_HEAD, chunk(event(day().replace(*change))))
+        await wire.send(chunk(event(result())), LAST_CHUNK)
+
+    async with tapped(Server(story), tmp_path, answering=answering(SCRIPT)) as rig:
+        await opened(rig)
+        response = await rig.ask(post(book(), *LINES, SESSION))
+        assert response.body == event(day().replace(*change)) + event(result())
+        await rig.stop()
+        assert [(d.verdict, d.why) for d in rig.decisions()] == [("not-examined", why)]
 
 
 async def test_a_server_that_asks_for_ever_is_told_so(tmp_path):
