@@ -92,7 +92,7 @@ class Redactor:
     def target(self, target: str) -> tuple[str, list[Mask]]:
         """Mask secrets in a request target: in its query string, and the password of a URL."""
         masks: list[Mask] = []
-        if target[:1] == "/" and not ("?" in target or ";" in target or self.touches_bodies):
+        if not self.touches_bodies and find.PLAIN_PATH.fullmatch(target):
             return target, masks
         shown = self._url(target, "/path", masks)
         return self.without_values(shown, "/path", masks), masks

@@ -22,6 +22,8 @@ MARK: Final = "mcp-tap:"
 """Starts every masked value."""
 MARKED: Final = re.compile(f"({MARK}[0-9a-f]{{16}})")
 
+PLAIN_PATH: Final = re.compile(r"/[^?&;#@]*")
+"""A request target in which there is no parameter and no user."""
 _SEPARATORS: Final = re.compile(r"([?&;#])")
 _LINK_SEPARATORS: Final = re.compile(r"([?&;#<>])")
 _ENCODED_SEPARATORS: Final = re.compile(r"(?i)(%3f|%26|%3b|%23)")
@@ -32,7 +34,7 @@ _VALUE: Final = re.compile(
     r'(?s)"(?P<string>(?:[^"\\]|\\.)*+)|(?P<bare>[^\s,{}\[\]"]+)|(?P<rest>.+)'
 )
 """A member's value in what is not, or not yet, JSON; of an object or array nobody knows the end."""
-_NAME: Final = r"[\w%+.\-]{1,64}(?:\[\w{0,64}\])?"
+_NAME: Final = r"[\w%+.\-]{1,64}(?:\[\w{0,64}\]){0,4}"
 _FORM: Final = re.compile(rf"{_NAME}=[^&\r\n]*+(?:&(?:{_NAME}=[^&\r\n]*+)?)*+")
 _PAIR: Final = re.compile(rf"(?<![\w%+.\-])({_NAME})=([^&\s\"'<>;,]++)")
 _PART: Final = re.compile(
@@ -76,20 +78,24 @@ def parameter(part: str, named: Named, put: Put) -> str:
     name, equals, value = part.partition("=")
     if not value:
         return part
-    if named(_plain(name)):
+    if _picked(name, named):
         return name + equals + put(unquote_plus(value))
     if "%3" not in value:
         return part
     pieces = _ENCODED_SEPARATORS.split(value)
     for index in range(0, len(pieces), 2):
         inner, *rest = _ENCODED_EQUALS.split(pieces[index], 1)
-        if len(rest) == 2 and rest[1] and named(_plain(unquote_plus(inner))):
+        if len(rest) == 2 and rest[1] and _picked(unquote_plus(inner), named):
             pieces[index] = inner + rest[0] + put(unquote_plus(unquote_plus(rest[1])))
     return name + equals + "".join(pieces)
 
 
-def _plain(name: str) -> str:
-    return unquote_plus(name).partition("[")[0].strip()
+def _picked(name: str, named: Named) -> bool:
+    """Tell whether `named` picks a parameter's name, or one within it: `token[]`, `a[token]`."""
+    plain = unquote_plus(name)
+    if "[" not in plain:
+        return named(plain.strip())
+    return any(named(part.strip("] ")) for part in plain.split("["))
 
 
 def form(text: str, named: Named, put: Put) -> str:

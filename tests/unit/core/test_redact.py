@@ -90,6 +90,24 @@ def test_query_secrets_are_masked_and_the_rest_stays_raw():
     assert Redactor(KEY, default=False).target("/mcp?token=x") == ("/mcp?token=x", [])
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/a#access_token=SECRET",
+        "/a&token=SECRET",
+        "/a;token=SECRET",
+        "/to/http://user:SECRET@host/",
+        "/?a[token]=SECRET",
+        "/?a%5Bb%5D%5Bclient_secret%5D=SECRET",
+        "/?code[]=SECRET",
+        "/?to=h%3Fa[token]%3DSECRET",
+    ],
+)
+def test_a_secret_is_found_wherever_in_a_target_it_stands(target):
+    shown, (mask,) = Redactor(KEY).target(target)
+    assert shown == target.replace("SECRET", f"mcp-tap:{mask.tag}")
+
+
 def test_a_redirect_does_not_leak_the_code_it_carries():
     text, (mask,) = one_header("Location", "http://127.0.0.1/cb?code=SECRET&state=s#id_token=")
     assert text == f"http://127.0.0.1/cb?code=mcp-tap:{mask.tag}&state=s#id_token="
