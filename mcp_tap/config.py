@@ -24,10 +24,9 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from mcp_tap.config_places import PROJECT_FILE, PYPROJECT, project_files
 from mcp_tap.errors import ConfigError
 
-PROJECT_FILE = "mcp-tap.toml"
-PYPROJECT = "pyproject.toml"
 NOT_FROM_PROJECTS = {
     "script": "it would run code that came with the repository",
     "upstream-command": "it would run code that came with the repository",
@@ -43,8 +42,6 @@ NOT_FROM_PROJECTS = {
     "config-file": "it would change a client's configuration that you did not name",
 }
 """Settings a project's file may not hold, each with the reason."""
-
-_ROOT_MARKS = (".git", ".hg", ".jj")
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,27 +210,14 @@ def placed_path(value: Any, file: ConfigFile) -> str:
     return str(file.path.parent / Path(str(value)).expanduser())
 
 
-def project_folders(cwd: Path) -> list[Path]:
-    """List the folders a project's files may lie in: this, and those above it in the repository.
-
-    Outside of a repository it is only this one: a parent may belong to others.
-    """
-    folders = [cwd, *cwd.parents]
-    root = next((f for f in folders if any((f / mark).exists() for mark in _ROOT_MARKS)), cwd)
-    return folders[: folders.index(root) + 1]
-
-
 def _project(cwd: Path) -> list[ConfigFile]:
-    """Find the nearest project file, not leaving the repository."""
-    for folder in project_folders(cwd):
-        own = folder / PROJECT_FILE
-        if own.is_file():
-            return [ConfigFile(path=own, project=True, table=_read(own))]
-        shared = folder / PYPROJECT
-        if shared.is_file():
-            table = _pyproject(shared)
-            if table is not None:
-                return [ConfigFile(path=shared, project=True, table=table, prefix="tool.mcp-tap")]
+    """Find the nearest project file that has settings."""
+    for path in project_files(cwd):
+        if path.name == PROJECT_FILE:
+            return [ConfigFile(path=path, project=True, table=_read(path))]
+        table = _pyproject(path)
+        if table is not None:
+            return [ConfigFile(path=path, project=True, table=table, prefix="tool.mcp-tap")]
     return []
 
 

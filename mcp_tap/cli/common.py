@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -257,14 +258,15 @@ class TapCommand(click.Command):
         help_option = self.get_help_option(ctx)
         if given.get("version") or (help_option and given.get(help_option.name)):
             return  # these are answered whatever the files hold
-        from mcp_tap.cli.settings import read
-
         asked = {p.name: p for p in self.params if isinstance(p, TapOption)}
         switch = asked["no_config"]
         explicit = given.get("config") or asked["config"].resolve_envvar_value(ctx)
         no_files = switch.type_cast_value(ctx, switch.value_from_envvar(ctx))
-        if not (given.get("no_config") or no_files):
-            read(ctx, explicit=explicit)
+        if given.get("no_config") or no_files or not (explicit or _may_be_files()):
+            return
+        from mcp_tap.cli.settings import read
+
+        read(ctx, explicit=explicit)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, after a word about variables that nothing reads."""
@@ -292,6 +294,13 @@ class TapCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, those of every command last."""
         write_panels(self, ctx, formatter)
+
+
+def _may_be_files() -> bool:
+    """Tell whether a file is there that may have settings; reading it takes much longer."""
+    from mcp_tap.config_places import project_files, user_file
+
+    return any(project_files(Path.cwd())) or user_file().is_file()
 
 
 def write_panels(

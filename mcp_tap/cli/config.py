@@ -12,7 +12,8 @@ import msgspec
 from mcp_tap import config
 from mcp_tap.cli.common import EVERYWHERE, TapCommand, TapContext, TapOption, output
 from mcp_tap.cli.output import printable
-from mcp_tap.cli.settings import Commands, user_file
+from mcp_tap.cli.settings import Commands
+from mcp_tap.config_places import user_file
 from mcp_tap.core.text import safe
 from mcp_tap.errors import UsageError
 

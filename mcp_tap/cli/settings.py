@@ -10,6 +10,7 @@ import click
 
 from mcp_tap import config
 from mcp_tap.cli.common import PREFIX, TapCommand, TapContext, TapOption
+from mcp_tap.config_places import user_file
 from mcp_tap.errors import ConfigError
 
 _NEVER = ("help", "version", "config", "no-config")
@@ -76,13 +77,6 @@ def setting(param: TapOption) -> config.Setting:
         path=isinstance(param.type, click.Path),
         adds_up=param.adds_up,
     )
-
-
-def user_file() -> Path:
-    """Say where the user's own file would be."""
-    import platformdirs
-
-    return platformdirs.user_config_path("mcp-tap") / "config.toml"
 
 
 def read(ctx: TapContext, *, explicit: str | None) -> None:

@@ -21,7 +21,7 @@ from mcp_tap.cli.called import as_called
 from mcp_tap.cli.common import FILE, option, output
 from mcp_tap.cli.door import report
 from mcp_tap.cli.output import printable
-from mcp_tap.config import project_folders
+from mcp_tap.config_places import project_folders
 from mcp_tap.core.text import pad, safe, width
 from mcp_tap.errors import TapError, UsageError
 from mcp_tap.wrapping import files, notation

@@ -138,8 +138,8 @@ class StdioRun:
             carriers = self._carriers(child, ending)
             for carrier in carriers.all:
                 carrier.start()
-            recorder.start()
             child.wait(ending.poke)
+            recorder.start()
             ending.wait(child, carriers.stdin, waits=self._waits, tick=carriers.tick)
             ending.drain(child, carriers.outward)
             self._intake.close()

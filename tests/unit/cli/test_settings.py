@@ -5,7 +5,7 @@ import pytest
 
 from mcp_tap.cli import main
 from mcp_tap.cli.common import FILE, TapCommand, TapOption, option
-from mcp_tap.cli.settings import Commands, setting, user_file
+from mcp_tap.cli.settings import Commands, setting
 from mcp_tap.config import NOT_FROM_PROJECTS
 
 
@@ -70,9 +70,3 @@ def test_what_a_project_may_not_set_names_options_that_exist_or_will():
         known = Commands(ctx)
         every = {key for command in known.commands() for key in known.options(command)}
     assert set(NOT_FROM_PROJECTS) - every == {"script"}
-
-
-def test_user_file_stands_where_the_platform_keeps_configuration(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert user_file().name == "config.toml"
-    assert user_file().parent.name == "mcp-tap"
