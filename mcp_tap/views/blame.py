@@ -35,6 +35,9 @@ _SERVERS: Final[dict[int | str | None, str]] = {
 }
 """Ends a server owns up to."""
 
+_STOPPED: Final = ("tap was stopped", "tap stopped")
+"""What a capture says of calls that the end of its run ended; the former where it says nothing."""
+
 
 class Verdict(Struct, frozen=True, kw_only=True):
     """Who, and why."""
@@ -97,7 +100,7 @@ def _unlinked(call: Call, last: Round) -> Verdict:
 def _cancelled(call: Call, last: Round) -> Verdict:
     why = safe(call.why or "it was cancelled")
     taken = max(0.0, (call.end if call.end is not None else last.t) - last.t)
-    if "tap was stopped" in why:
+    if any(words in why for words in _STOPPED):
         return Verdict(party="tap", why=f"it was stopped after the server had {took(taken)}")
     if taken >= SLOW:
         return Verdict(party="server", why=f"slow: {took(taken)} without a response")

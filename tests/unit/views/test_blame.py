@@ -173,6 +173,12 @@ def test_a_client_that_leaves_soon_gave_up_and_after_long_the_server_was_slow():
     assert words(a_call("cancelled", end=30.0)) == "server: slow: 30.0s without a response"
 
 
+def test_nobody_is_blamed_for_a_call_that_was_under_way_when_the_tap_stopped():
+    for why in ("the tap stopped", "the tap was stopped"):
+        told = words(a_call("cancelled", why=why, end=0.2))
+        assert told == "tap: it was stopped after the server had 200ms"
+
+
 def test_what_cannot_be_linked_cannot_be_blamed():
     assert words(a_call("unlinked", a_round(candidates=[1, 2]))).startswith("cannot tell: ")
     assert words(a_call("unlinked")).startswith("cannot tell: ")
