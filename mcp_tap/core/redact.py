@@ -16,6 +16,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from mcp_tap.core import redact_text as find
@@ -256,7 +257,7 @@ class Redactor:
         return any(fnmatch.fnmatchcase(name.lower(), g) for g in self._wanted.keys)
 
     def _names(self, fields: frozenset[str]) -> Callable[[str], bool]:
-        return lambda name: self._named(name, fields)
+        return lru_cache(1024)(lambda name: self._named(name, fields))  # names repeat
 
     def _putter(self, at: str, masks: list[Mask]) -> Callable[[str], str]:
         return lambda text: self._put(text, at, masks)

@@ -105,6 +105,8 @@ def form(text: str, named: Named, put: Put) -> str:
 
 def pairs(text: str, named: Named, put: Put) -> str:
     """Replace what looks like a field of a form, in a text that may be one."""
+    if "=" not in text:
+        return text
     body = text.rstrip()
     if _FORM.fullmatch(body):
         return form(body, named, put) + text[len(body) :]
