@@ -64,3 +64,30 @@ class Bounded(Generic[K, V]):
             if t + self._age >= now:
                 return
             self.retire()
+
+
+class Recent(Generic[K, V]):
+    """Keep the newest entries: `size` of them at most, and half of that at least.
+
+    For what is added all the time and seldom looked at: nothing has to be done for an entry that
+    leaves, since half of all leave at once.
+    """
+
+    __slots__ = ("_half", "_new", "_old")
+
+    def __init__(self, size: int) -> None:
+        """Hold at most `size` entries."""
+        self._half = size // 2
+        self._new: dict[K, V] = {}
+        self._old: dict[K, V] = {}
+
+    def get(self, key: K) -> V | None:
+        """Look up without making the entry any younger."""
+        found = self._new.get(key)
+        return self._old.get(key) if found is None else found
+
+    def put(self, key: K, value: V) -> None:
+        """Add or replace; the entry is now young again."""
+        self._new[key] = value
+        if len(self._new) >= self._half:
+            self._old, self._new = self._new, {}

@@ -21,7 +21,6 @@ from mcp_tap.core.finding import Finding
 from mcp_tap.core.linking.state import Live
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import (
-    AnyRecord,
     Body,
     Closed,
     Decision,
@@ -72,7 +71,7 @@ class Judge:
         self._http = True
         self._upstream = ""
         self._endpoint: str | None = None
-        self._handlers: dict[type, Callable[[Any, Any, Any], list[Finding]]] = {
+        self.handlers: dict[type, Callable[[Any, Any, Any], list[Finding]]] = {
             MessageRecord: self._message,
             HttpRequest: self._request,
             HttpResponse: self._response,
@@ -83,25 +82,11 @@ class Judge:
             Gap: self._gap,
             Decision: self._decision,
         }
+        """Who judges what a record adds, by its kind, once the correlator has taken it.
 
-    def take(self, record: AnyRecord, value: Any, live: Live | None) -> list[Finding]:
-        """Judge what a record adds.
-
-        Args:
-            record: that the correlator has just taken.
-            value: its payload.
-            live: the exchange it was about, as the correlator left it.
+        They take the exchange it was about, as the correlator left it, the record, and its payload.
+        What they find, `keep` has to be told.
         """
-        handler = self._handlers.get(type(record))
-        if handler is None:
-            return _NOTHING
-        found = handler(live, record, value)
-        if found:
-            found = self._keep(live, found)
-        if type(record) is Closed and live is not None:
-            live.flow = None
-        self._run.held.settle()
-        return found
 
     def finish(self) -> list[Finding]:
         """Judge what can be told only now that no more records come."""
@@ -110,9 +95,9 @@ class Judge:
             flow = Flow(Exchange(number=0, t=0.0), seen, http=self._http, upstream=self._upstream)
             flow.band = seen.band
             found += self._engine.judge(flow, None, (("end", None, seen),))
-        return self._keep(None, found)
+        return self.keep(None, found)
 
-    def _keep(self, live: Live | None, found: list[Finding]) -> list[Finding]:
+    def keep(self, live: Live | None, found: list[Finding]) -> list[Finding]:
         """Sift findings, and put those that count beside the call or exchange they are about."""
         subject = None if live is None else subject_of(live)
         if self._sift is not None:
@@ -120,6 +105,8 @@ class Judge:
             found = [finding for finding in sifted if finding is not None]
         if subject is not None:
             subject.findings.extend(found[: MOST_KEPT - len(subject.findings)])
+        if live is not None and live.flow is not None and live.flow.closed is not None:
+            live.flow = None
         return found
 
     def _begin(self, _: Live | None, header: Header, __: Any) -> list[Finding]:
@@ -200,6 +187,9 @@ class Judge:
             found = self._engine.judge(flow, None, (("closed", None, flow),))
         flow.seen.closed(flow, known=flow.settled)
         flow.release()
+        if not found:
+            live.flow = None  # else `keep` has to know of which call it was
+        self._run.held.settle()
         return found
 
     def _gap(self, _: Live | None, record: Gap, __: Any) -> list[Finding]:
@@ -280,6 +270,7 @@ class Judge:
             self._weigh(flow, message)
         if track is not None and track.first is None and message.event == "request":
             track.first = message
+        self._run.held.settle()
         return found
 
     def _in_full(self, live: Live, flow: Flow, message: Message) -> list[Finding]:

@@ -58,10 +58,12 @@ class Pipeline:
         if value is UNPARSED and type(record) in _CARRIERS:
             value = value_of(record)  # type: ignore[arg-type]
         changes = self._correlator.feed(record, value)
-        if self._judge is None:
+        judge = self._judge
+        if judge is None or (looks := judge.handlers.get(type(record))) is None:
             return changes
-        found = self._judge.take(record, value, self._correlator.touched)
-        return (*changes, *found) if found else changes
+        live = self._correlator.touched
+        found = looks(live, record, value)
+        return (*changes, *judge.keep(live, found)) if found else changes
 
     def advance(self, now: float) -> Sequence[Change]:
         """Let time pass up to `now`, a record's time; gives what changed by that alone."""

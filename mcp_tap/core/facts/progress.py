@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
-from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.bounded import Recent
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.spec import NOTE_PROGRESS
 from mcp_tap.core.values import SHORT, short
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 MOST_TOKENS: Final = 1024
 MOST_USERS: Final = 8
 """Requests remembered of one token."""
-LONGEST: Final = 24 * 3600.0
 
 Token: TypeAlias = str | bytes | int
 """A progress token as a dictionary key; 1 and "1" are two."""
@@ -45,7 +44,7 @@ class Progress(Topic):
 
     def __init__(self) -> None:
         """Begin with no token."""
-        self._users: Bounded[Token, tuple[Exchange, ...]] = Bounded(MOST_TOKENS, LONGEST)
+        self._users: Recent[Token, tuple[Exchange, ...]] = Recent(MOST_TOKENS)
         self.odd = False
         """A request gave what can be no token."""
 
@@ -65,7 +64,7 @@ class Progress(Topic):
         before = self._users.get(token)
         if before is not None:
             users = (*before, *users)[-MOST_USERS:]
-        self._users.put(token, users, message.t)
+        self._users.put(token, users)
 
     def _reported(self, message: Message) -> None:
         params = message.params

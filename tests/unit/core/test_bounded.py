@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.bounded import Bounded, Recent
 
 
 def test_the_oldest_leaves_when_there_are_too_many_and_is_counted():
@@ -50,3 +50,21 @@ def test_the_oldest_can_be_let_go_on_demand():
     kept.put("b", 2, 1.0)
     kept.retire()
     assert (kept.values(), kept.retired) == ([2], 1)
+
+
+def test_of_the_recent_half_are_kept_at_least_and_no_more_than_all_at_most():
+    kept: Recent[int, str] = Recent(8)
+    for key in range(100):
+        kept.put(key, "x")
+        held = [other for other in range(key + 1) if kept.get(other) is not None]
+        assert min(4, key + 1) <= len(held) <= 8
+        assert held == list(range(key + 1))[-len(held) :]
+
+
+def test_what_is_put_again_is_young_again():
+    kept: Recent[int, str] = Recent(4)
+    for key in (1, 2, 1, 3):
+        kept.put(key, f"{key}")
+    kept.put(1, "newest")
+    kept.put(4, "4")
+    assert kept.get(1) == "newest"

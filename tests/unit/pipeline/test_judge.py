@@ -70,7 +70,7 @@ def test_one_call_keeps_no_more_findings_than_can_be_looked_at():
         flow = track = None
         exchange = subject
 
-    given = judge._keep(Live(), [finding, finding])
+    given = judge.keep(Live(), [finding, finding])
     assert len(given) == 2
     assert len(subject.findings) == MOST_KEPT
 
