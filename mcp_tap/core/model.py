@@ -176,7 +176,7 @@ class Round(Struct, kw_only=True):
     """Number of the round whose asks or state it answers.  Mostly the one before; an earlier one
     where an answer was sent again, after an error, a lost response or an echo of an older state."""
     candidates: list[int] = []
-    """Calls it may belong to, where the link is ambiguous."""
+    """Calls it may belong to, where the link is ambiguous; the newest, where they are very many."""
     claimants: tuple[int, ...] = ()
     """Calls whose first round may be the answer to this one, where that is ambiguous.  With as many
     of them as there are rounds they may answer, this round counts as answered."""

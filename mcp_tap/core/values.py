@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from mcp_tap.core.wire import dumps
 SHORT: Final = 64
 """Characters up to which a text is its own dictionary key."""
 
+_FRACTION: Final = re.compile(rb"[0-9][.eE][0-9+-]")
+"""What is in a number that may be a whole one written otherwise, and perhaps in a text."""
 _sorting: Final = msgspec.json.Encoder(order="sorted")
 
 
@@ -72,11 +75,28 @@ def id_key(value: Any) -> tuple[bool, str]:
 
 
 def digest(value: Any) -> bytes | None:
-    """Sum up a JSON value, whatever the order of its keys; None where that cannot be done."""
+    """Sum up a JSON value: equal ones, as `same_json` has it, have equal sums.
+
+    None where that cannot be done: a text no encoding can write, or one thing deep inside another.
+    """
     try:
-        return blake2b(_sorting.encode(value), digest_size=16).digest()
-    except (RecursionError, ValueError, TypeError):
+        data = _sorting.encode(value)
+        if _FRACTION.search(data) is not None:
+            data = _sorting.encode(_whole(value))
+    except (RecursionError, ValueError, TypeError, OverflowError):
         return None
+    return blake2b(data, digest_size=16).digest()
+
+
+def _whole(value: Any) -> Any:
+    """Write numbers without fraction as integers."""
+    if type(value) is float:
+        return int(value) if value.is_integer() else value
+    if type(value) is list:
+        return [_whole(member) for member in value]
+    if type(value) is dict:
+        return {name: _whole(member) for name, member in value.items()}
+    return value
 
 
 def short(text: str) -> str | bytes:

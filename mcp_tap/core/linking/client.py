@@ -158,8 +158,10 @@ class ClientSide:
         round_.answers = answers
         round_.link = found.link
         if found.among:
-            live.retries = found.among
             round_.candidates = found.candidates
+            if found.vague:
+                return (track.call,)
+            live.retries = found.among
             answered = self._linker.claim(found.among, track.call.number)
             return (track.call, *self._book.let_go(answered, record.t))
         if pending is not None:

@@ -20,9 +20,9 @@ from typing import Any
 from msgspec import Struct
 
 from mcp_tap.core.bounded import Bounded
-from mcp_tap.core.linking.state import Pending, Target, Track
+from mcp_tap.core.linking.state import Ghost, Pending, Target, Track
 from mcp_tap.core.model import Echo, Link, Round
-from mcp_tap.core.values import same_arguments, short
+from mcp_tap.core.values import digest, same_arguments, short
 
 MOST_PENDING = 10_000
 LONGEST_PENDING = 12 * 3600.0
@@ -31,6 +31,8 @@ MOST_BYTES = 64 << 20
 MOST_STATES = 10_000
 MOST_IN_CALL = 64
 """Rounds of one call that an answer may be sent to again."""
+MOST_AMONG = 64
+"""Rounds among which an answer is ambiguous: where it may belong to more, none is held for it."""
 MOST_KEYS = 4096
 GHOSTS = 16
 """Finished rounds remembered for one target."""
@@ -57,19 +59,13 @@ class Found(Struct, eq=False):
     pending: Pending | None = None
     among: list[Pending] = []
     """What it may answer, where that is ambiguous."""
+    vague: bool = False
+    """It may answer more than that: these are the newest."""
 
     @property
     def candidates(self) -> list[int]:
         """The calls it may belong to, where that is ambiguous."""
         return sorted({pending.track.call.number for pending in self.among})
-
-
-class Ghost(Struct, eq=False):
-    """A round of a finished call."""
-
-    state: str | None
-    keys: frozenset[str]
-    arguments: Any
 
 
 def echo_of(issued: str | None, sent: str | None) -> Echo:
@@ -123,6 +119,7 @@ class Linker:
             keys=keys,
             known=frozenset(track.known),
             arguments=round_.arguments,
+            sum=sum_of(round_.arguments),
             principal=principal,
             size=round_.size,
         )
@@ -195,7 +192,12 @@ class Linker:
         rounds = self._open.get(retry.target)
         if not rounds:
             return Found()
-        near = {p.serial for p in rounds if same_arguments(p.arguments, retry.arguments)}
+        mine = sum_of(retry.arguments)
+        near = {
+            p.serial
+            for p in rounds
+            if p.sum == mine and (mine is not None or same_arguments(p.arguments, retry.arguments))
+        }
         return (
             self._by_state(retry, rounds, near)
             or self._by_keys(retry, rounds, near)
@@ -293,7 +295,7 @@ class Linker:
         calls = {p.track.call.number for p in rounds}
         if len(calls) == 1:
             return Found(link, rounds[-1])
-        return Found("ambiguous", None, rounds)
+        return Found("ambiguous", None, rounds[-MOST_AMONG:], vague=len(rounds) > MOST_AMONG)
 
     def _is_over(self, retry: Retry) -> bool:
         """Tell whether a call that already ended explains a retry better than an open one."""
@@ -327,6 +329,11 @@ class Linker:
             rounds.remove(pending)
             if not rounds:
                 del self._open[pending.target]
+
+
+def sum_of(arguments: Any) -> bytes | None:
+    """Sum up arguments, so that those of equal sums are the same; None where that cannot be."""
+    return digest({} if arguments is None else arguments)
 
 
 def _fits(retry: Retry, keys: frozenset[str]) -> bool:

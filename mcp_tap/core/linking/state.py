@@ -134,6 +134,8 @@ class Pending(Struct, eq=False, kw_only=True):
     known: frozenset[str]
     """Keys asked in the call so far, these included: a client may repeat older answers."""
     arguments: Any
+    sum: bytes | None
+    """Digest of the arguments; None where there can be none."""
     principal: str | None
     size: int = 0
     """Bytes of the round when it was issued."""
@@ -142,3 +144,11 @@ class Pending(Struct, eq=False, kw_only=True):
     linked: bool = False
     asking: Asking | None = None
     """What judging knows of it; linking does not look at it."""
+
+
+class Ghost(Struct, eq=False):
+    """A round of a finished call."""
+
+    state: str | None
+    keys: frozenset[str]
+    arguments: Any

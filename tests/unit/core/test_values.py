@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from mcp_tap.core.values import id_key, same_arguments, same_id, same_json, text_of
+from mcp_tap.core.values import SHORT, digest, id_key, same_arguments, same_id, same_json, text_of
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,31 @@ def test_two_spellings_of_a_number_are_one_id():
     assert same_id(1, 1.0)
     assert id_key(1) == id_key(1.0)
     assert not same_id(1, 1.5)
+
+
+def test_a_key_of_an_id_is_short():
+    long = "x" * 5000
+    assert len(id_key(long)[1]) <= SHORT
+    assert id_key(long) == id_key("x" * 5000) != id_key(long + "y")
+    assert id_key(10**500) != id_key(10**501)
+
+
+ALIKE = [1, 1.0, True, "1", 1e30, 10**30, -0.0, 0, None, 2**64, {"a": 1, "b": [1.0]}, "1.5", 1.5]
+
+
+@pytest.mark.parametrize("one", [*ALIKE, {"b": [1], "a": 1.0}], ids=repr)
+def test_equal_values_have_equal_sums_and_others_have_not(one):
+    assert [digest(one) == digest(other) for other in ALIKE] == [
+        same_json(one, other) for other in ALIKE
+    ]
+
+
+def test_what_cannot_be_written_has_no_sum():
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert digest(deep) is None
+    assert digest("\ud83d") is None
 
 
 def test_every_value_has_a_text():
