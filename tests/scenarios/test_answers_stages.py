@@ -13,7 +13,7 @@ import pytest
 
 from mcp_tap.core.records import Closed, Decision, HttpRequest
 from tests.asking import answering, asks_day, asks_seat, call, day, done, ends, progress, streamed
-from tests.rig import SSE_HEAD, chunk, ok, tapped, until
+from tests.rig import SSE_HEAD, ok, tapped, until
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Ty"
 
