@@ -140,7 +140,7 @@ def test_a_golden_capture_has_a_line_in_the_readme(capture):
 
 @each
 @given(data=st.data())
-@settings(max_examples=5)
+@settings(max_examples=settings.default.max_examples // 10)
 def test_it_makes_no_difference_when_time_passes_or_who_parses(capture, data):
     records = records_of(capture)
     draw = data.draw(st.randoms(use_true_random=False))
@@ -158,7 +158,7 @@ def test_it_makes_no_difference_when_time_passes_or_who_parses(capture, data):
 
 @each
 @given(data=st.data())
-@settings(max_examples=5)
+@settings(max_examples=settings.default.max_examples // 10)
 def test_a_capture_that_grows_in_any_steps_gives_the_same_calls(capture, data, tmp_path_factory):
     raw = capture.read_bytes()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=12)))

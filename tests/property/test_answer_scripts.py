@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_tap.answers.book import Answered, Book, Unmatched
@@ -112,7 +112,6 @@ roots = [{ uri = "file:///a" }]
 MAPS = st.dictionaries(st.text(max_size=5), ASKS | JSON, max_size=4)
 
 
-@settings(max_examples=300)
 @given(st.lists(MAPS | JSON, max_size=4), JSON, JSON, st.sampled_from(["pass", "decline", "fail"]))
 def test_whatever_is_asked_a_round_is_answered_whole_or_not_at_all(rounds, arguments, said, how):
     script = load(SCRIPT, "a.toml")
@@ -135,7 +134,6 @@ def test_whatever_is_asked_a_round_is_answered_whole_or_not_at_all(rounds, argum
             assert "\n" not in decided.why
 
 
-@settings(max_examples=300)
 @given(st.lists(st.lists(st.tuples(ASKS, JSON | st.none()), max_size=3), max_size=4), JSON)
 def test_whatever_was_said_a_draft_can_be_read(calls, arguments):
     drafted = []

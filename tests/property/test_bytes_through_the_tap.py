@@ -8,7 +8,7 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_tap.core.records import Body, Message, Noise
@@ -42,7 +42,6 @@ def framed(start: bytes, payload: bytes, cuts: list[float], *, chunked: bool) ->
 WAYS = st.tuples(PAYLOADS, CUTS, CUTS, st.booleans())
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(WAYS, WAYS, TYPES), min_size=1, max_size=3), st.booleans())
 def test_payloads_pass_whole_however_they_are_cut(turns, sync):  # noqa: C901 (two ends and a check)
     async def scenario(folder: Path) -> None:
@@ -85,7 +84,6 @@ def test_payloads_pass_whole_however_they_are_cut(turns, sync):  # noqa: C901 (t
         asyncio.run(scenario(Path(folder)))
 
 
-@settings(max_examples=40)
 @given(EVENTS, CUTS, CUTS, st.floats(0, 1))
 def test_streams_pass_as_far_as_they_came_however_they_break(stream, cuts, writes, part):
     """The client has every byte that came before the upstream broke off, and sees the break."""

@@ -7,7 +7,7 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_tap.core.records import Closed, HttpRequest
@@ -82,7 +82,6 @@ def edited(data: bytes, edits) -> bytes:
 SIDES = st.lists(st.tuples(REQUESTS, EDITS, ANSWERS, EDITS), min_size=1, max_size=4)
 
 
-@settings(max_examples=60)
 @given(SIDES, st.sampled_from(["reset", "finish"]), st.booleans())
 def test_every_exchange_ends_and_the_tap_goes_on(turns, end, pipelined):
     answers = iter([edited(answer, edits) for _, _, answer, edits in turns] * 3)

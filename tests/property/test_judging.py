@@ -39,13 +39,13 @@ def failures(findings: list[Finding]) -> list[str]:
 
 
 @given(seed=st.integers(0, 2**32), transport=transports)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4)  # each is hundreds of messages
 def test_no_message_of_any_shape_makes_a_rule_fail(seed, transport):
     assert failures(judged(islice(Traffic(seed, transport=transport), 400))) == []
 
 
 @given(line=st.sampled_from(examples()), at=st.integers(0, 2**16), odd=st.sampled_from(ODD + UNFIT))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=settings.default.max_examples * 2)
 def test_no_value_in_any_place_of_a_message_makes_a_rule_fail(line, at, odd):
     case = json.loads(line)
     found = places(case)
@@ -56,7 +56,7 @@ def test_no_value_in_any_place_of_a_message_makes_a_rule_fail(line, at, odd):
 
 
 @given(seed=st.integers(0, 2**32), transport=transports)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=settings.default.max_examples // 6)
 def test_what_was_written_and_read_again_is_judged_alike(seed, transport):
     records = list(islice(Traffic(seed, transport=transport), 200))
     assert judged(records, parsed=True) == judged([decode(encode(r)) for r in records])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw, Struct
 
@@ -208,7 +208,7 @@ class World:
                 assert len(pieces) == 1, f"true call {number} is in pieces {pieces}"
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples * 2)
 @given(st.data())
 def test_calls_are_never_fused_and_never_torn_without_a_reason(data):
     world = World()
@@ -268,7 +268,7 @@ MESSAGE = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples * 2)
 @given(st.data())
 def test_no_message_and_no_order_of_records_raises(data):
     pipeline = Pipeline(judging=False)

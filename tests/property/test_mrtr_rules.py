@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_tap.core.finding import Finding
@@ -53,7 +53,7 @@ class Judged(World):
         super().close(number, self.ends or how)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples * 2)
 @given(st.data())
 def test_clients_and_servers_without_a_fault_are_never_accused(data):
     world = Judged()

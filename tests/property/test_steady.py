@@ -44,14 +44,13 @@ def case_of(seed: int, transport: str, count: int = 40):
 
 
 @given(seed=st.integers(0, 2**32), transport=st.sampled_from(["http", "http", "stdio"]))
-@settings(max_examples=150, deadline=None)
 def test_what_repeats_is_judged_as_if_each_message_were_looked_at_in_full(seed, transport):
     case = case_of(seed, transport)
     assert found(case, steady=True) == found(case, steady=False)
 
 
 @given(seed=st.integers(0, 2**32), transport=st.sampled_from(["http", "stdio"]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 5)  # each is hundreds of messages
 def test_garbage_is_judged_as_if_each_message_were_looked_at_in_full(seed, transport):
     records = list(islice(Traffic(seed, transport=transport), 300))
     pairs = [(record, UNPARSED) for record in records]
