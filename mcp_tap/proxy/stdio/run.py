@@ -210,8 +210,15 @@ class StdioRun:
                 scribe.record(chunks)
             finally:
                 intake.done(chunks)
-            scribe.look(SLICE)
+            self._look(scribe)
             if not chunks:
                 scribe.tick()
         assert self._ending is not None
         scribe.finish(self._ending.how, patient=self._patient)
+
+    def _look(self, scribe: Scribe) -> None:
+        """Analyse for a while; what goes wrong there is no reason to record no more."""
+        try:
+            scribe.look(SLICE)
+        except Exception as error:  # noqa: BLE001 (a top door: it is told at the end)
+            self.trouble = error
