@@ -134,18 +134,21 @@ def value_of(record: Payload) -> Json:
     """Parse what a record carries; `UNPARSED` when it is no JSON, or only a prefix of it."""
     if record.truncated:
         return UNPARSED
-    if record.text is not None and len(record.text) > LARGE // 4:
-        payload = record.text.encode()
-        if len(payload) > LARGE:
-            return outline(payload)
+    data: str | Raw
+    if record.body is not UNSET:
+        data = record.body
+    elif record.text is None:
+        return UNPARSED
+    else:
+        data = record.text
+        if len(data) > LARGE // 4:
+            payload = data.encode()
+            if len(payload) > LARGE:
+                return outline(payload)
     try:
-        if record.body is not UNSET:
-            return loads(record.body)
-        if record.text is not None:
-            return loads(record.text)
+        return loads(data)
     except ValueError:
-        pass
-    return UNPARSED
+        return UNPARSED
 
 
 def whole_value(payload: bytes) -> Json:

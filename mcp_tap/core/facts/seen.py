@@ -114,7 +114,7 @@ class Run:
 class Seen:
     """Memory of one client, session or process."""
 
-    __slots__ = (*_OF_A_CLIENT, "band", "number", "run")
+    __slots__ = (*_OF_A_CLIENT, "_ends", "band", "number", "run")
 
     pending: Pending
     lost: Lost
@@ -138,6 +138,9 @@ class Seen:
         """Of its newest request."""
         for name, topic in _OF_A_CLIENT.items():
             setattr(self, name, topic())
+        self._ends: list[tuple[Callable[[Flow], None], ...] | None] = [None, None]
+        """Who wants to know of an exchange that is over, looked up once: of one that was not as
+        those before, and of one that was."""
 
     def note(self, event: str, message: Message) -> None:
         """Tell whoever wants to know of a message."""
@@ -159,5 +162,11 @@ class Seen:
 
     def closed(self, flow: Flow, *, known: bool = False) -> None:
         """Tell whoever wants to know that an exchange is over; `known`: as those before were."""
-        for of_run, name in _WANTED[flow.http, known]["closed"][None]:
-            getattr(self.run if of_run else self, name).closed(flow)
+        ends = self._ends[known]
+        if ends is None:
+            ends = self._ends[known] = tuple(
+                getattr(self.run if of_run else self, name).closed
+                for of_run, name in _WANTED[flow.http, known]["closed"][None]
+            )
+        for end in ends:
+            end(flow)
