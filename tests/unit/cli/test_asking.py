@@ -132,10 +132,9 @@ async def test_loop_goes_on_while_the_person_thinks(person):
     with asking_at(person) as one:
         waiting = asyncio.ensure_future(one.answer([form()]))
         await person.sees("name*: ")
-        before = time.monotonic()
         for _ in range(100):
             await asyncio.sleep(0)
-        assert time.monotonic() - before < 1
+        assert not waiting.done()
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting

@@ -46,6 +46,7 @@ def read(person, count):
 def test_rows_and_labels_are_written_and_a_line_is_read(pair):
     terminal, person = pair
     os.write(person, "grün\n".encode())
+    assert read_until(person, "\n") == "grün\r\n"  # the echo, which comes when it likes
     terminal.show([[("a ", "strong"), ("b", "")], [("", "")]])
     assert terminal.ask("name: ") == "grün"
     assert "a b\r\n\r\nname: " in read_until(person, "name: ")

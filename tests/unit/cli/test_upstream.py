@@ -207,7 +207,7 @@ async def test_nothing_is_waited_for_in_a_hurry():
     assert await one.start()
     before = time.monotonic()
     await one.stop(lambda: True)
-    assert time.monotonic() - before < 1
+    assert time.monotonic() - before < upstream.GRACE
 
 
 async def test_last_words_on_the_way_out_are_shown():

@@ -19,7 +19,6 @@ LINK = {
     "params": {"mode": "url", "message": "Go", "url": "https://example.com/x"},
 }
 DONE = "done"
-DENIED = "denied"
 UNSET: Any = object()
 
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import time
 import tomllib
 from importlib.resources import files
 
 import pytest
 
 from mcp_tap.rules.words import asks, speaks_of_delivery
+from tests.work import seconds_of
 
 WORDS = tomllib.loads(
     files("mcp_tap.rules").joinpath("data", "words.toml").read_text(encoding="utf-8")
@@ -252,9 +252,7 @@ def test_the_chinese_word_for_a_captcha_is_ambiguous():
 )
 def test_a_hostile_text_costs_little(text):
     asks("secrets", "message", "warm up")
-    begun = time.perf_counter()
-    asks("secrets", "message", text)
-    assert time.perf_counter() - begun < 2
+    assert seconds_of(lambda: asks("secrets", "message", text)) < 2
 
 
 def test_a_polite_word_after_a_comma_is_a_request():

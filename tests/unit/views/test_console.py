@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import threading
-import time
 
 import pytest
 
@@ -153,22 +152,22 @@ def test_a_new_run_takes_the_place_of_the_old(rig):
 
 def test_updates_cost_nothing_while_the_terminal_is_stuck(monkeypatch):
     stuck, go = threading.Event(), threading.Event()
+    waited: list[bool] = []
 
     class Stuck(io.StringIO):
         def write(self, text: str) -> int:
             stuck.set()
-            go.wait(5.0)
+            waited.append(go.wait(20.0))
             return len(text)
 
     view = ConsoleView(Stuck())
     view.start(b.header())
     assert stuck.wait(5.0)
     calls = [b.call(n) for n in range(200)]
-    begun = time.perf_counter()
     for n in range(20_000):
         calls[n % 200].number = n
         view.update([calls[n % 200]], float(n))
-    assert time.perf_counter() - begun < 5
+    assert waited == []
     assert len(view._inbox) <= 10_000
     go.set()
     view.close()

@@ -112,10 +112,11 @@ class Stuck(io.StringIO):
         super().__init__()
         self.go = threading.Event()
         self.reached = threading.Event()
+        self.let_go: bool | None = None
 
     def write(self, text: str) -> int:
         self.reached.set()
-        self.go.wait(5.0)
+        self.let_go = self.go.wait(20.0)
         return super().write(text)
 
 
@@ -125,10 +126,9 @@ def test_a_reader_that_is_stuck_costs_lines_and_never_time():
     made.start(b.header())
     made.update([b.call(1)], 1.0)
     assert stream.reached.wait(5.0)
-    begun = time.perf_counter()
     for n in range(2, 10_300):
         made.update([b.call(n)], 1.0)
-    assert time.perf_counter() - begun < 5
+    assert stream.let_go is None
     stream.go.set()
     made.close()
     lost = int(notices.getvalue().split()[1])
