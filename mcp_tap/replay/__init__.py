@@ -1,0 +1,1 @@
+"""Recorded runs brought back: served to clients, sent to servers, and compared with each other."""

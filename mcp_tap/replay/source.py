@@ -1,0 +1,136 @@
+"""Read single records of a capture again, without having kept them.
+
+The files are gone through once, by a `CaptureReader`, which knows from then on which line a `seq`
+is on.  Where each line begins is found out in a pass of its own, which looks at nothing else.
+Packed files and standard input, in which nobody can jump about, are copied to a temporary file.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from array import array
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from msgspec import Struct
+
+from mcp_tap.capture.convert import Convert
+from mcp_tap.capture.lines import (
+    UNDECODABLE,
+    decode_line,
+    first_line,
+    open_part,
+    open_stdin,
+    unreadable,
+)
+from mcp_tap.capture.reader import CaptureReader, open_capture
+from mcp_tap.core.records import AnyRecord
+from mcp_tap.errors import CaptureError
+
+_STDIN: Final = "-"
+
+
+class _Part(Struct, eq=False):
+    """A file of the run."""
+
+    file: BinaryIO
+    starts: array[int]
+    """Where each of its lines begins; at last, where the file ends."""
+    convert: Convert | None
+
+
+class Source:
+    """The records of one run: once in order, then any of them by its `seq`."""
+
+    def __init__(self, spec: str) -> None:
+        """Open a run by what a person names as CAPTURE.
+
+        Raises:
+            CaptureError: there is no such capture, or it cannot be read.
+        """
+        self._copy: BinaryIO | None = None
+        if spec == _STDIN:
+            self._copy = _copied(open_stdin())
+            again = os.fdopen(os.dup(self._copy.fileno()), "rb")
+            self.reader = CaptureReader([], stream=again)
+        else:
+            self.reader = open_capture(spec)
+        self.name = spec if self.reader.path is None else str(self.reader.path)
+        self._parts: dict[Path | None, _Part] = {}
+
+    def __iter__(self) -> Iterator[AnyRecord]:
+        """Give out the records in order.
+
+        Raises:
+            CaptureError: a line cannot be read, or belongs to another run.
+        """
+        yield from self.reader
+        self._find_lines()
+
+    def record(self, seq: int) -> AnyRecord:
+        """Read one record again, once all have been given out.
+
+        Raises:
+            CaptureError: it is not where it was.
+        """
+        path, line = self.reader.where(seq)
+        part = self._parts[path]
+        begin, end = part.starts[line - 1], part.starts[line]
+        try:
+            found = decode_line(os.pread(part.file.fileno(), end - begin, begin), part.convert)
+        except (*UNDECODABLE, OSError):
+            found = None
+        if found is None or found.seq != seq:
+            raise CaptureError(
+                "capture-damaged",
+                f"{self.name} has no record {seq} at line {line}",
+                why="the file was changed while it was being replayed, or numbers records twice",
+            )
+        return found
+
+    def line(self, seq: int) -> int:
+        """Say on which line of its file a record stands."""
+        return self.reader.where(seq)[1]
+
+    def close(self) -> None:
+        """Close the files."""
+        for part in self._parts.values():
+            part.file.close()
+
+    def _find_lines(self) -> None:
+        if self._parts:
+            return
+        if self._copy is not None:
+            self._parts[None] = _part(self._copy, self.name)
+        for path in self.reader.parts:
+            self._parts[path] = _part(_seekable(path), path.name)
+
+
+def _part(file: BinaryIO, name: str) -> _Part:
+    file.seek(0)
+    starts = array("Q", accumulate(map(len, file), initial=0))
+    file.seek(0)
+    return _Part(file, starts, first_line(file.readline(), name)[1])
+
+
+def _seekable(path: Path) -> BinaryIO:
+    file = open_part(path)
+    return _copied(file) if hasattr(file, "fileobj") else file  # packed
+
+
+def _copied(file: BinaryIO) -> BinaryIO:
+    """Copy what can be read only from its start to its end, as far as it is whole."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the source
+    try:
+        with file:
+            shutil.copyfileobj(file, copy)
+    except EOFError:
+        pass  # a packed file that was cut: the reader tells
+    except OSError as error:
+        raise unreadable(Path(str(getattr(file, "name", "standard input"))), error) from error
+    copy.seek(0)
+    return copy
