@@ -1,17 +1,19 @@
 """A client of the Python SDK that plays the same story at each of the servers it is given.
 
-python_client.py URL MODE [URL MODE ...]; MODE is a revision, `auto` or `legacy`.  Prints a list of
-what came of each: the results, and what it was asked on the way.
+python_client.py URL MODE [URL MODE ...]; MODE is a revision, `auto` or `legacy`.  In place of a URL
+may stand the command line of a server, as a JSON array.  Prints a list of what came of each: the
+results, and what it was asked on the way.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
 import anyio
-from mcp import MCPError, types
+from mcp import MCPError, StdioServerParameters, types
 from mcp.client import Client
 
 CONTENT: dict[str, dict[str, Any]] = {"day": {"day": "tue"}, "seat": {"seat": "4A"}}
@@ -37,7 +39,13 @@ class Person:
 async def play(url: str, mode: str) -> dict[str, Any]:
     person = Person()
     me = types.Implementation(name="peer-client", version="1")
-    async with Client(url, mode=mode, elicitation_callback=person.elicit, client_info=me) as client:
+    target: Any = url
+    if url.startswith("["):
+        command, *args = json.loads(url)
+        target = StdioServerParameters(command=command, args=args, env={"PATH": os.environ["PATH"]})
+    async with Client(
+        target, mode=mode, elicitation_callback=person.elicit, client_info=me
+    ) as client:
 
         async def call(name: str, **arguments: Any) -> list[Any]:
             try:

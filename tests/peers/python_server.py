@@ -1,12 +1,14 @@
 """A server of the Python SDK that asks in the middle of calls, in either era.
 
-Prints `{"url": ...}` once it listens, on a port the system chose; ends on SIGTERM.
+Prints `{"url": ...}` once it listens, on a port the system chose; ends on SIGTERM.  With `--stdio`
+it serves on its standard streams instead.
 """
 
 from __future__ import annotations
 
 import json
 import socket
+import sys
 from typing import Annotated, Literal
 
 import uvicorn
@@ -91,4 +93,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if "--stdio" in sys.argv:
+        server.run("stdio")
+    else:
+        main()
