@@ -50,7 +50,6 @@ THEN = {
     "half a body": cut(done),
     "a head": lambda _: SSE_HEAD,
     "half an event": cut(opened(progress(2), ends)),
-    "another ask": opened(progress(2), asks_seat),
     "a result": opened(progress(2), ends),
 }
 STAGES = [
@@ -59,6 +58,10 @@ STAGES = [
         pytest.param([asks, turn], id=f"{kind}, {name}")
         for kind, asks in ASKS.items()
         for name, turn in THEN.items()
+    ),
+    *(
+        pytest.param([asks, opened(progress(2), asks_seat), silent], id=f"{kind}, another ask")
+        for kind, asks in ASKS.items()
     ),
 ]
 
