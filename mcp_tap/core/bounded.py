@@ -73,13 +73,15 @@ class Recent(Generic[K, V]):
     leaves, since half of all leave at once.
     """
 
-    __slots__ = ("_half", "_new", "_old")
+    __slots__ = ("_half", "_new", "_old", "forgot")
 
     def __init__(self, size: int) -> None:
         """Hold at most `size` entries."""
         self._half = size // 2
         self._new: dict[K, V] = {}
         self._old: dict[K, V] = {}
+        self.forgot = False
+        """Something had to leave."""
 
     def get(self, key: K) -> V | None:
         """Look up without making the entry any younger."""
@@ -88,6 +90,9 @@ class Recent(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Add or replace; the entry is now young again."""
-        self._new[key] = value
-        if len(self._new) >= self._half:
-            self._old, self._new = self._new, {}
+        new = self._new
+        if len(new) >= self._half and key not in new:
+            self.forgot = self.forgot or bool(self._old)
+            self._old, self._new = new, {}
+            new = self._new
+        new[key] = value

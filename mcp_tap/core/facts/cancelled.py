@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from msgspec import Struct
 
+from mcp_tap.core.bounded import Recent
 from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.progress import Token, is_over, token_key
 from mcp_tap.core.facts.topic import Topic
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.model import Exchange
 
-MOST_ON_HTTP: Final = 256
+MOST_ON_HTTP: Final = 512
 MOST_ON_STDIO: Final = 16_384
-"""Requests remembered of one client."""
+"""Requests remembered of one client at most, and half as many at least."""
 
 
 class Sent(Struct, eq=False):
@@ -52,9 +52,12 @@ class Cancelled(Topic):
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._sent: OrderedDict[Token, Sent] = OrderedDict()
-        self.complete = True
+        self._sent: Recent[Token, Sent] | None = None
+
+    @property
+    def complete(self) -> bool:
         """Every request ever sent is remembered."""
+        return self._sent is None or not self._sent.forgot
 
     def note(self, message: Message) -> None:
         """Take note of a request, its task, or its cancellation."""
@@ -79,29 +82,27 @@ class Cancelled(Topic):
     def closed(self, flow: Flow) -> None:
         """Let go of an exchange."""
         exchange = flow.exchange
-        number = exchange.request_id
-        sent = self._sent.get(number) if type(number) is int else self.get(number)
+        sent = self.get(exchange.request_id)
         if sent is not None and sent.exchange is exchange:
             sent.exchange = None
 
     def _request(self, message: Message) -> None:
-        number, flow, sent = message.id, message.flow, self._sent
-        key = number if type(number) is int else token_key(number)
+        flow, sent = message.flow, self._sent
+        key = token_key(message.id)
         if key is None:
             return
-        before = sent.pop(key, None)
+        if sent is None:
+            sent = self._sent = Recent(MOST_ON_HTTP if flow.http else MOST_ON_STDIO)
+        before = sent.get(key)
         shared = before is not None and not before.is_over
-        sent[key] = Sent(
-            flow.exchange.number, flow.exchange, message.method, flow.band == MODERN, shared
-        )
-        if len(sent) > (MOST_ON_HTTP if flow.http else MOST_ON_STDIO):
-            sent.popitem(last=False)
-            self.complete = False
+        exchange = flow.exchange
+        new = Sent(exchange.number, exchange, message.method, flow.band == MODERN, shared)
+        sent.put(key, new)
 
     def get(self, request_id: Any) -> Sent | None:
         """Find a request by its id."""
         key = token_key(request_id)
-        return None if key is None else self._sent.get(key)
+        return None if key is None or self._sent is None else self._sent.get(key)
 
     def of(self, exchange: Exchange) -> Sent | None:
         """Find a request by its exchange."""

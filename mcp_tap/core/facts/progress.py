@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mcp_tap.core.model import Exchange
 
 MOST_TOKENS: Final = 1024
+"""Tokens remembered at most, and half as many at least."""
 MOST_USERS: Final = 8
 """Requests remembered of one token."""
 
@@ -23,10 +24,10 @@ Token: TypeAlias = str | bytes | int
 
 def token_key(value: Any) -> Token | None:
     """Make a key of a progress token; None for what can be none."""
-    if type(value) is str:
-        return value if len(value) <= SHORT else short(value)
     if type(value) is int:
         return value
+    if type(value) is str:
+        return value if len(value) <= SHORT else short(value)
     if type(value) is float and value.is_integer():
         return int(value)
     return None

@@ -59,6 +59,7 @@ def test_of_the_recent_half_are_kept_at_least_and_no_more_than_all_at_most():
         held = [other for other in range(key + 1) if kept.get(other) is not None]
         assert min(4, key + 1) <= len(held) <= 8
         assert held == list(range(key + 1))[-len(held) :]
+        assert kept.forgot == (len(held) <= key)
 
 
 def test_what_is_put_again_is_young_again():
