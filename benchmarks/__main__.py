@@ -16,12 +16,12 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import measures, offline
+from benchmarks import measures, offline, pipes
 from benchmarks.measures import Effort
 from benchmarks.report import Report
 from benchmarks.targets import Rig, Target
 
-MEASURES = ("throughput", "latency", "pacing", "memory", "scan", "start")
+MEASURES = ("throughput", "latency", "pacing", "memory", "scan", "start", "stdio")
 LONG = Effort(seconds=5.0, turns=5, exchanges=300_000)
 
 
@@ -70,6 +70,9 @@ def _measure(
         if "start" in wanted:
             _say("start")
             offline.start_up(report, effort)
+        if "stdio" in wanted:
+            _say("stdio")
+            pipes.stdio(report, effort)
 
 
 def _targets(rig: Rig, *, peers: bool) -> dict[str, Target]:

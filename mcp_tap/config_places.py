@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +34,10 @@ def project_files(cwd: Path) -> Iterator[Path]:
 
 def user_file() -> Path:
     """Say where the user's own file would be."""
-    import platformdirs  # noqa: PLC0415 - not needed where a file is named
+    here: str = sys.platform
+    if here == "linux":  # as platformdirs has it, which takes longer than all else here
+        folder = os.environ.get("XDG_CONFIG_HOME", "").strip() or "~/.config"
+        return Path(folder).expanduser() / "mcp-tap" / "config.toml"
+    import platformdirs  # noqa: PLC0415 - as said
 
     return platformdirs.user_config_path("mcp-tap") / "config.toml"

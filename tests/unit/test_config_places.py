@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import platformdirs
+import pytest
+
 from mcp_tap.config_places import project_files, project_folders, user_file
 
 
@@ -27,6 +30,12 @@ def test_outside_of_a_repository_only_the_folder_counts(tmp_path):
     assert list(project_files(inner)) == []
 
 
-def test_the_users_file_stands_where_the_platform_keeps_configuration(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert user_file().parts[-2:] == ("mcp-tap", "config.toml")
+@pytest.mark.parametrize("folder", [None, "", " ", "here"])
+def test_the_users_file_stands_where_the_platform_keeps_configuration(
+    monkeypatch, tmp_path, folder
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    if folder is not None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / folder) if folder.strip() else folder)
+    assert user_file() == platformdirs.user_config_path("mcp-tap") / "config.toml"
