@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Thread
 from time import perf_counter
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from mcp_tap.net.target import parse_target, tls_context
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.pipeline.judge import Sift
 from mcp_tap.pipeline.spine import Pipeline
+from mcp_tap.pipeline.warm import warm
 from mcp_tap.proxy.answering.answering import Answering
 from mcp_tap.proxy.answering.eras import EitherExchange
 from mcp_tap.proxy.answering.records import Records
@@ -72,6 +74,7 @@ class HttpRun:
             else None
         )
         self._redactor = redactor_of(settings)
+        self._judging = judging
         self._pipeline = Pipeline(label=settings.label, judging=judging, sift=sift)
         self._answering = answering
         if answering is not None:
@@ -169,6 +172,9 @@ class HttpRun:
         )
         self._tick()
         await self._server.start_serving()
+        if self._judging:
+            # The next turn of the loop: whoever started the run says first that it listens.
+            loop.call_soon(Thread(target=warm, name="warm", daemon=True).start)
 
     def _exchanges(self, recording: Recording) -> Callable[..., HttpExchange]:
         if self._answering is None:

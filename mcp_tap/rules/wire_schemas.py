@@ -6,8 +6,8 @@ and nothing in them recurses, so a hostile message costs what its size costs.
 
 from __future__ import annotations
 
+import pkgutil
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -242,8 +242,8 @@ def _kinds_of(schema: Any) -> frozenset[type]:
 
 @cache
 def _data() -> Any:
-    source = files("mcp_tap.rules").joinpath("data", "schemas.json")
-    return msgspec.json.decode(source.read_bytes())
+    data = pkgutil.get_data("mcp_tap.rules", "data/schemas.json")
+    return msgspec.json.decode(data or b"")
 
 
 def _masked(value: Any, steps: list[str | int]) -> bool:

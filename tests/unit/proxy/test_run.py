@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 
 import pytest
 
 from mcp_tap.core.records import FORMAT
 from mcp_tap.errors import UsageError
+from mcp_tap.pipeline.warm import warm
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from tests.rig import Looker, pong, post, tapped
@@ -93,3 +96,22 @@ async def test_a_view_that_raises_at_the_end_does_not_cost_the_footer(tmp_path):
         assert rig.view.closed
         assert rig.reader().header == rig.view.header
         assert len(rig.closed()) == 1
+
+
+def times_warmed() -> int:
+    return warm.cache_info().hits + warm.cache_info().misses
+
+
+@pytest.mark.parametrize("judging", [True, False])
+async def test_a_run_that_judges_gets_ready_for_it_once_it_listens(judging):
+    before = times_warmed()
+    settings = TapSettings(upstream=URL, port=0)
+    run = HttpRun(settings, capture=None, view=Looker(), judging=judging)
+    await run.start()
+    assert times_warmed() == before, "whoever waits for the ready file would wait for it, too"
+    await asyncio.sleep(0)
+    for thread in threading.enumerate():
+        if thread.name == "warm":
+            await asyncio.to_thread(thread.join, 20)
+    assert times_warmed() == before + judging
+    await run.stop()
