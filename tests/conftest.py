@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.peers.programs import servers
+
 # Tests start programs by the hundred, and there are workers: each would compile all it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -22,11 +24,13 @@ settings.register_profile(
     "dev",
     max_examples=30,
     deadline=None,  # shared machines make single examples slow, not wrong
-    derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+settings.register_profile(
+    "ci", settings.get_profile("dev"), max_examples=100, derandomize=True, database=None
+)
 settings.register_profile("thorough", settings.get_profile("dev"), max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
 TS_PEERS = Path(__file__).parent / "peers" / "ts"
 ASYNC_BOUND = 30.0
@@ -50,6 +54,13 @@ def isolated_environment(homes, monkeypatch):
     home = next(homes)
     monkeypatch.setenv("MCP_TAP_HOME", str(home / "captures"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """Give the URL of a peer that serves, by its command; it runs on for further tests."""
+    with servers() as urls:
+        yield urls
 
 
 def pytest_collection_finish():

@@ -74,6 +74,7 @@ def run(clone, script, **variables):
             "PATH": f"{clone / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # a clone installs pytest, and no plugins
             **variables,
         },
         stdin=subprocess.DEVNULL,

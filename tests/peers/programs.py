@@ -6,8 +6,11 @@ import asyncio
 import contextlib
 import json
 import os
+import select
+import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +30,34 @@ async def _start(*command: str) -> asyncio.subprocess.Process:
     )
 
 
-@contextlib.asynccontextmanager
-async def serving(*command: str) -> AsyncIterator[str]:
-    """Run a server; give the URL it prints."""
-    process = await _start(*command)
-    try:
+@contextlib.contextmanager
+def servers() -> Iterator[Callable[..., str]]:
+    """Give what gives the URL a server prints; each is started once, and stopped at the end."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    @cache
+    def serving(*command: str) -> str:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        running.append(process)
         assert process.stdout is not None
-        async with asyncio.timeout(BOUND):
-            line = await process.stdout.readline()
-        assert line, f"{command[1]} ended with {await process.wait()}"
-        yield json.loads(line)["url"]
+        assert select.select([process.stdout], [], [], BOUND)[0], f"{command[1]} does not start"
+        line = process.stdout.readline()
+        assert line, f"{command[1]} ended with {process.wait()}"
+        return str(json.loads(line)["url"])
+
+    try:
+        yield serving
     finally:
-        await _end(process)
+        for process in running:
+            process.terminate()
+        for process in running:
+            with process:
+                process.wait(5)
 
 
 async def outcome(*command: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from mcp_tap.cli.main import run
-from tests.peers.programs import outcome, python, serving, tapping
+from tests.peers.programs import outcome, python, tapping
 
 SERVER = python("python_asking_server.py")
 CLIENT = python("python_mute_client.py")
@@ -54,10 +54,12 @@ RESULTS = [
 ]
 
 
-async def test_everything_that_asks_completes_for_a_client_that_declares_nothing(tmp_path, capsys):
+async def test_everything_that_asks_completes_for_a_client_that_declares_nothing(
+    serving, tmp_path, capsys
+):
     script = tmp_path / "answers.toml"
     script.write_text(SCRIPT, encoding="utf-8")
-    async with serving(*SERVER) as url, tapping(url, tmp_path, "-a", str(script)) as tapped:
+    async with tapping(serving(*SERVER), tmp_path, "-a", str(script)) as tapped:
         (found,) = await outcome(*CLIENT, tapped, "2026-07-28")
     assert found["version"] == "2026-07-28"
     assert found["results"] == RESULTS
@@ -82,10 +84,12 @@ async def test_everything_that_asks_completes_for_a_client_that_declares_nothing
     assert run(["check", str(tmp_path / "run.jsonl"), "--no-config"]) == 0
 
 
-async def test_what_a_session_pushes_completes_for_a_client_that_declares_nothing(tmp_path, capsys):
+async def test_what_a_session_pushes_completes_for_a_client_that_declares_nothing(
+    serving, tmp_path, capsys
+):
     script = tmp_path / "answers.toml"
     script.write_text(SCRIPT, encoding="utf-8")
-    async with serving(*SERVER) as url, tapping(url, tmp_path, "-a", str(script)) as tapped:
+    async with tapping(serving(*SERVER), tmp_path, "-a", str(script)) as tapped:
         (found,) = await outcome(*CLIENT, tapped, "legacy")
     assert found["version"] == "2025-11-25"
     expected = [*RESULTS]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcp_tap.cli.main import run
-from tests.peers.programs import HERE, outcome, python, serving, tapping
+from tests.peers.programs import HERE, outcome, python, tapping
 from tests.scenarios.test_answers_python_sdk import SCRIPT
 
 pytestmark = pytest.mark.node
@@ -30,10 +30,10 @@ ENTRIES = ["the day", "the seat", "the page"]
     ],
     ids=["ts-ts", "ts-ts-session", "ts-py-session", "py-ts"],
 )
-async def test_what_asks_completes(client, server, mode, tmp_path, capsys):
+async def test_what_asks_completes(serving, client, server, mode, *, tmp_path, capsys):
     script = tmp_path / "answers.toml"
     script.write_text(SCRIPT, encoding="utf-8")
-    async with serving(*server) as url, tapping(url, tmp_path, "-a", str(script)) as tapped:
+    async with tapping(serving(*server), tmp_path, "-a", str(script)) as tapped:
         (found,) = await outcome(*client, tapped, mode)
     assert found["version"] == ("2025-11-25" if mode == "legacy" else mode)
     assert found["results"] == RESULTS

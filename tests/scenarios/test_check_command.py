@@ -12,6 +12,8 @@ from xml.etree import ElementTree as ET
 import jsonschema_rs
 import pytest
 
+from mcp_tap.cli.main import run
+
 ROOT = Path(__file__).parents[2]
 GOLDEN = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "captures").glob("*.jsonl"))
 TAMPERED = "captures/py-py-2026.jsonl"
@@ -32,24 +34,25 @@ def check(*args, stdin=None):
 
 
 @pytest.mark.parametrize("form", ["text", "json", "junit", "sarif", "github"])
-def test_real_sessions_are_judged_in_every_format(form):
-    done = check(*GOLDEN, "-f", form)
-    assert done.returncode == 1, done.stderr
-    assert "MRTR-016" in done.stdout
+def test_real_sessions_are_judged_in_every_format(form, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert run(["check", *GOLDEN, "-f", form]) == 1
+    out = capsys.readouterr().out
+    assert "MRTR-016" in out
     if form == "json":
-        doc = json.loads(done.stdout)
+        doc = json.loads(out)
         assert [capture["path"] for capture in doc["captures"]] == GOLDEN
         for finding in doc["findings"]:
             lines = (ROOT / finding["capture"]).read_bytes().splitlines()
             assert json.loads(lines[finding["line"] - 1])["seq"] == finding["seq"]
     if form == "junit":
-        root = ET.fromstring(done.stdout)
+        root = ET.fromstring(out)
         assert [suite.get("name") for suite in root][:-1] == GOLDEN
     if form == "sarif":
         schema = json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text("utf-8"))
-        jsonschema_rs.Draft4Validator(schema).validate(json.loads(done.stdout))
+        jsonschema_rs.Draft4Validator(schema).validate(json.loads(out))
     if form == "github":
-        assert all(line.startswith("::") for line in done.stdout.splitlines())
+        assert all(line.startswith("::") for line in out.splitlines())
 
 
 def test_a_baseline_makes_them_green_and_says_when_it_is_stale(tmp_path):

@@ -10,7 +10,7 @@ from mcp_tap.core.model import Call
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views import machine
-from tests.peers.programs import outcome, python, serving, tapping
+from tests.peers.programs import outcome, python, tapping
 
 CLIENT = python("python_client.py")
 SERVER = python("python_server.py")
@@ -73,9 +73,10 @@ async def played(url, mode, folder):
         return await outcome(*CLIENT, url, mode, tapped, mode)
 
 
-async def test_rounds_of_the_stateless_era_are_linked_by_their_sealed_states(tmp_path, capsys):
-    async with serving(*SERVER) as url:
-        direct, tapped = await played(url, "2026-07-28", tmp_path)
+async def test_rounds_of_the_stateless_era_are_linked_by_their_sealed_states(
+    serving, tmp_path, capsys
+):
+    direct, tapped = await played(serving(*SERVER), "2026-07-28", tmp_path)
     assert tapped == direct
     assert (direct["version"], direct["asked"]) == ("2026-07-28", ASKED)
     assert direct["results"][:-1] == RESULTS
@@ -101,9 +102,8 @@ async def test_rounds_of_the_stateless_era_are_linked_by_their_sealed_states(tmp
     assert (capture["clean"], capture["lost"], capture["torn"]) == (True, 0, None)
 
 
-async def test_asks_a_server_pushes_in_a_session_are_rounds_too(tmp_path, capsys):
-    async with serving(*SERVER) as url:
-        direct, tapped = await played(url, "legacy", tmp_path)
+async def test_asks_a_server_pushes_in_a_session_are_rounds_too(serving, tmp_path, capsys):
+    direct, tapped = await played(serving(*SERVER), "legacy", tmp_path)
     assert tapped == direct
     assert (direct["version"], direct["asked"]) == ("2025-11-25", ASKED)
     assert direct["results"][:-1] == RESULTS
@@ -125,17 +125,16 @@ async def test_asks_a_server_pushes_in_a_session_are_rounds_too(tmp_path, capsys
     )
 
 
-async def test_what_is_seen_live_is_what_the_file_says(tmp_path, capsys):
+async def test_what_is_seen_live_is_what_the_file_says(serving, tmp_path, capsys):
     view = Onlooker()
     path = tmp_path / "run.jsonl"
-    async with serving(*SERVER) as url:
-        tap = HttpRun(TapSettings(upstream=url, port=0), capture=path, view=view)
-        await tap.start()
-        try:
-            await outcome(*CLIENT, tap.url, "auto", tap.url, "legacy")
-        finally:
-            async with asyncio.timeout(5):
-                await tap.stop("end")
+    tap = HttpRun(TapSettings(upstream=serving(*SERVER), port=0), capture=path, view=view)
+    await tap.start()
+    try:
+        await outcome(*CLIENT, tap.url, "auto", tap.url, "legacy")
+    finally:
+        async with asyncio.timeout(5):
+            await tap.stop("end")
     live = [json.loads(machine.encode(machine.call_doc(c))) for _, c in sorted(view.calls.items())]
     assert live == sorted(show(capsys, path)["calls"], key=lambda call: call["call"])
     assert len([c for c in live if c["name"] == "book"]) == 4

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcp_tap.cli.main import run
-from tests.peers.programs import HERE, outcome, python, serving, tapping
+from tests.peers.programs import HERE, outcome, python, tapping
 
 pytestmark = pytest.mark.node
 
@@ -24,9 +24,9 @@ BOOKED = [
 ]
 
 
-async def played(client, server, mode, folder):
+async def played(client, url, mode, folder):
     """Play the client's story with and without the tap, and give both outcomes."""
-    async with serving(*server) as url, tapping(url, folder) as tapped:
+    async with tapping(url, folder) as tapped:
         return await outcome(*client, url, mode, tapped, mode)
 
 
@@ -48,8 +48,8 @@ def booked(capsys, path):
     [(TS_CLIENT, TS_SERVER), (TS_CLIENT, PY_SERVER), (PY_CLIENT, TS_SERVER)],
     ids=["ts-ts", "ts-py", "py-ts"],
 )
-async def test_rounds_of_the_stateless_era_are_linked(client, server, tmp_path, capsys):
-    direct, tapped = await played(client, server, "2026-07-28", tmp_path)
+async def test_rounds_of_the_stateless_era_are_linked(serving, client, server, tmp_path, capsys):
+    direct, tapped = await played(client, serving(*server), "2026-07-28", tmp_path)
     assert tapped == direct
     assert direct["version"] == "2026-07-28"
     assert direct["results"][:-1] == BOOKED
@@ -60,8 +60,8 @@ async def test_rounds_of_the_stateless_era_are_linked(client, server, tmp_path, 
     ]
 
 
-async def test_asks_a_server_pushes_in_a_session_are_rounds_too(tmp_path, capsys):
-    direct, tapped = await played(TS_CLIENT, TS_SERVER, "legacy", tmp_path)
+async def test_asks_a_server_pushes_in_a_session_are_rounds_too(serving, tmp_path, capsys):
+    direct, tapped = await played(TS_CLIENT, serving(*TS_SERVER), "legacy", tmp_path)
     assert tapped == direct
     assert direct["version"] == "2025-11-25"
     assert direct["results"][:-1] == BOOKED
