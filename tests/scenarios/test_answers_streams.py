@@ -7,6 +7,7 @@ import gzip
 import json
 
 from mcp_tap.core.records import Body, HttpResponse, Message
+from mcp_tap.proxy.answering import exchange, repeat
 from tests.asking import (
     Server,
     answering,
@@ -315,3 +316,37 @@ async def test_a_round_that_was_passed_on_ends_with_its_own_stream(tmp_path):
         left.set()
         await wire.until(b'"progress": 2')
         await wire.until(LAST_CHUNK)
+
+
+def coded(*parts):
+    head = SSE_HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+    return lambda _: head + chunk(gzip.compress(b"".join(parts))) + LAST_CHUNK
+
+
+async def test_a_large_event_of_a_coded_stream_passes_whole(tmp_path):
+    large = event(
+        b'{"jsonrpc":"2.0","method":"notifications/message","params":"%b"}' % (b"x" * MIB5)
+    )
+    async with tapped(Server(coded(large, ends(7))), tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert response.body == large + ends(7)
+
+
+async def test_a_coded_stream_that_grows_beyond_measure_is_cut_and_not_shortened(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(exchange, "MOST_DECODED", 1000)
+    server = Server(coded(event(b"x" * 5000)))
+    async with tapped(server, tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert not response.whole
+        await rig.stop()
+        assert "when decoded" in rig.closed()[0].why
+
+
+async def test_a_coded_stream_of_a_repeat_that_grows_beyond_measure_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(repeat, "MOST", 1000)
+    server = Server(day, coded(event(b"x" * 5000)))
+    async with tapped(server, tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert b"answer-too-large" in response.body

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
-from mcp_tap.proxy.answering.asked import MOST_RESPONSE, is_json, may_ask
+from mcp_tap.proxy.answering.asked import MOST_DECODED, MOST_RESPONSE, is_json, may_ask
 from mcp_tap.proxy.answering.chain import Chain
 from mcp_tap.proxy.answering.gate import ENDS, Gate, Part, data_of
 from mcp_tap.proxy.answering.heads import endless
@@ -85,7 +85,7 @@ class AnsweringExchange(Incoming):
             super().upstream_head(head, to_eof=to_eof)
             return
         if coded:
-            self._decoder = decoder(coded, MOST_RESPONSE, stream=True)
+            self._decoder = decoder(coded, MOST_DECODED, stream=True)
             self._glances = False
         shown = endless(head)
         self._first_byte = now = self.tap.now()
@@ -155,12 +155,17 @@ class AnsweringExchange(Incoming):
         if self._decoder is None:
             return data
         try:
-            return self._decoder.feed(data)
+            plain = self._decoder.feed(data)
         except CodingError as error:
-            if self._upstream is not None:
-                self._upstream.abort()
-            self.upstream_lost(f"the stream is not what its Content-Encoding says: {error}", "cut")
-            return b""
+            why = f"the stream is not what its Content-Encoding says: {error}"
+        else:
+            if not self._decoder.stopped:
+                return plain
+            why = f"one read of the stream gives more than {MOST_DECODED >> 20} MiB when decoded"
+        if self._upstream is not None:
+            self._upstream.abort()
+        self.upstream_lost(why, "cut")
+        return b""
 
     def _block(self, block: bytes) -> None:
         if self._watching and may_ask(block):

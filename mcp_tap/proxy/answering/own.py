@@ -156,6 +156,9 @@ class OwnRequest:
             except CodingError as error:
                 self._give_up(f"the server's answer is not what its Content-Encoding says: {error}")
                 return
+            if self._decoder.stopped:
+                self._give_up(f"the server's answer passes {self._most >> 20} MiB when decoded")
+                return
         for block in self._gate.feed(data):
             if not self.over:
                 self._take(block)
