@@ -5,7 +5,6 @@ It is slow to load, so nothing the traffic needs is in here; it runs in a thread
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.records import AnyRecord, Footer
+from mcp_tap.core.redact_command import shown_command
 from mcp_tap.proxy.backlog import Backlog
 from mcp_tap.proxy.beginning import Feed, header_of, redactor_of
 from mcp_tap.proxy.stdio.intake import Chunk
@@ -64,7 +64,7 @@ class Scribe:
             settings,
             redactor,
             transport="stdio",
-            upstream=redactor.hidden(shlex.join(settings.command)),
+            upstream=shown_command(settings.command, redactor),
             capture=capture,
             wall=datetime.now(UTC) - timedelta(seconds=now()),
         )
