@@ -77,9 +77,7 @@ class Outlet(HttpExchange):
             try:
                 told = reading.with_id(data, repeat.token, self.watched.id)
             except SpliceError as error:
-                self.lost(
-                    502, "cannot-pass-on", f"the server's answer cannot be passed on: {error}"
-                )
+                self._garbled(str(error))
                 return
             if told is not data:
                 block = with_data(block, told)
@@ -103,6 +101,9 @@ class Outlet(HttpExchange):
         if self.done or repeat.head is None:
             return
         told, head = raw, repeat.head
+        if text is None and "json" in head.fields.content_type:
+            self._garbled(f"nobody reads it here as {head.fields.encoding}")
+            return
         try:
             if text is not None and reading.is_response(text):
                 told = reading.with_id(text, repeat.token, self.watched.id)
@@ -110,7 +111,7 @@ class Outlet(HttpExchange):
                 self.lost(502, "no-response", f"the server answered with status {head.line.status}")
                 return
         except SpliceError as error:
-            self._garbled(error)
+            self._garbled(str(error))
             return
         if self.responding:
             self._relay(repeat.tape, event(told))
@@ -129,8 +130,8 @@ class Outlet(HttpExchange):
             self._frame(body)
         self.conclude("complete")
 
-    def _garbled(self, error: SpliceError) -> None:
-        self.lost(502, "cannot-pass-on", f"the server's answer cannot be passed on: {error}")
+    def _garbled(self, why: str) -> None:
+        self.lost(502, "cannot-pass-on", f"the server's answer cannot be passed on: {why}")
 
     def cut(self, why: str) -> None:
         """Let the client see that the server broke off behind its result."""

@@ -44,8 +44,15 @@ async def test_a_stream_that_lies_about_its_coding_is_told(tmp_path):
         assert b"Content-Encoding says" in response.body
 
 
-async def test_a_coded_body_that_cannot_be_read_passes(tmp_path):
+async def test_a_coded_body_that_cannot_be_read_is_told_where_it_may_hold_an_id(tmp_path):
     odd = ok(b"odd", b"Content-Encoding: rot13")
+    async with tapped(Server(day, lambda _: odd), tmp_path, answering=answering()) as rig:
+        response = await rig.ask(call())
+        assert response.get(b"mcp-tap-error") == b"cannot-pass-on"
+
+
+async def test_a_coded_page_that_cannot_be_read_passes(tmp_path):
+    odd = ok(b"odd", b"Content-Encoding: rot13").replace(b"application/json", b"text/html")
     async with tapped(Server(day, lambda _: odd), tmp_path, answering=answering()) as rig:
         assert (await rig.ask(call())).body == b"odd"
 
