@@ -103,9 +103,7 @@ def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None
         return
     requests = result.get("inputRequests")
     asks = asks_in(message, requests, origin, "/result/inputRequests")
-    for answer in flow.answers:
-        for older in answer.ask.before:
-            older.ask.before = ()  # two rounds back are enough, and calls may have no end
+    _forget_older(flow)
     for ask in asks[:MOST_ASKS]:
         ask.before = flow.answers
     _ask(steps, asks if origin != "task" else _new(flow, result.get("taskId"), asks))
@@ -117,6 +115,15 @@ def _asking(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None
         if first is not None:
             flow.asks = True
             track.pending[-1].asking = Asking(message, first, {a.key: a for a in asks})
+
+
+def _forget_older(flow: Flow) -> None:
+    """Let go of what came before the round that is answered: calls may have no end."""
+    if flow.retry is not None:
+        flow.retry.asking.message.flow.retry = None
+    for answer in flow.answers:
+        for older in answer.ask.before:
+            older.ask.before = ()
 
 
 def _answering(live: Live, flow: Flow, message: Message, steps: list[Step]) -> None:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_tap.core.finding import Finding
+from mcp_tap.core.linking.rounds import MOST_IN_CALL
 from mcp_tap.core.model import Call, Exchange, Round
 from mcp_tap.pipeline import Pipeline
 from mcp_tap.testing import records_of
@@ -255,3 +256,18 @@ def test_what_was_let_go_of_makes_no_finding_in_odd_traffic_either(seed, transpo
         return kinds(fed(islice(Traffic(seed, transport=transport), 300), most)[1])
 
     assert not found(3000) - found(MOST)
+
+
+def test_a_call_without_an_end_holds_no_more_than_its_newest_rounds():
+    def held(rounds: int) -> int:
+        made = []
+        for n in range(1, rounds):
+            text = f"{n}".ljust(2000, "x")
+            answers = {"q": {"action": "accept", "content": {"name": text}}}
+            more = {"inputResponses": answers, "requestState": f"s{n - 1}"} if n > 1 else {}
+            asked = asking({"q": form(text)}, f"s{n}", n)
+            made.append(exchange(call(n, **more), answer(asked)))
+        return weight(judged(traffic(*made))[0]._correlator)
+
+    known = held(MOST_IN_CALL + 5)
+    assert held(2 * MOST_IN_CALL) <= known * 1.1
