@@ -20,7 +20,7 @@ from mcp_tap.core.spec import (
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit, Hits, rule
 from mcp_tap.rules.mirrored import NAMED, was_read
-from mcp_tap.rules.mirrored_params import argument, can_travel
+from mcp_tap.rules.mirrored_params import can_travel
 
 _NEEDED: Final = (META_VERSION, META_CLIENT, CLIENT_CAPABILITIES)
 _ELSEWHERE: Final = frozenset({401, 403, 404, 405, 407, 408, 413, 415, 429})

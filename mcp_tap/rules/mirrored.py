@@ -12,10 +12,11 @@ from mcp_tap.core import spec
 from mcp_tap.core.facts.annotations import PREFIX
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.finding import Severity
+from mcp_tap.core.mirrored import is_plain
 from mcp_tap.core.records import pointer
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit
-from mcp_tap.rules.mirrored_form import Reading, check, is_plain
+from mcp_tap.rules.mirrored_form import Reading, check
 from mcp_tap.rules.mirrored_params import read_params
 
 NAMED: Final[dict[str, str]] = {

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
-from binascii import Error
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.mirrored import decoded, is_encoded, is_plain
 from mcp_tap.rules.base import Hit
-
-OPENING: Final = "=?base64?"
-CLOSING: Final = "?="
 
 Reading: TypeAlias = dict[str, list[Hit]]
 """What is wrong, by rule."""
@@ -64,19 +60,6 @@ def _add(found: Reading, rule: str, hit: Hit) -> None:
     found.setdefault(rule, []).append(hit)
 
 
-def is_plain(text: Any) -> bool:
-    """Tell whether a string may travel in a header as it is; nothing else may."""
-    if type(text) is not str:
-        return False
-    if not text:
-        return True
-    if text[0] == " " or text[-1] == " ":
-        return False
-    if not (text.isascii() and text.isprintable()):
-        return False  # a tab inside, too: what lies between may turn it into a blank
-    return not (text[:2] == "=?" and text.startswith(OPENING) and text.endswith(CLOSING))
-
-
 def _is_legal(text: str) -> bool:
     """Tell whether a value that has arrived plainly was allowed to.
 
@@ -84,19 +67,3 @@ def _is_legal(text: str) -> bool:
     it did no harm, it is let pass.
     """
     return is_plain(text.replace("\t", " "))
-
-
-def is_encoded(value: str) -> bool:
-    """Tell whether a header value claims to be in Base64, rightly or not."""
-    return value[:2] == "=?" and value[: len(OPENING)].lower() == OPENING
-
-
-def decoded(value: str) -> str | None:
-    """Undo the Base64 form of a header value; None where it is damaged."""
-    start, end = len(OPENING), -len(CLOSING)
-    if not (value.startswith(OPENING) and value.endswith(CLOSING) and len(value) >= start - end):
-        return None
-    try:
-        return b64decode(value[start:end], validate=True).decode()
-    except (Error, ValueError):
-        return None

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from mcp_tap.core.facts.annotations import PREFIX, Mirrored
 from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.finding import Severity
+from mcp_tap.core.mirrored import agrees, argument, decoded, is_encoded, is_plain
 from mcp_tap.core.records import pointer
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import Hit
-from mcp_tap.rules.mirrored_form import Reading, check, decoded, is_encoded, is_plain
+from mcp_tap.rules.mirrored_form import Reading, check
 
 SAFE: Final = 2**53 - 1
 """The largest integer that every peer reads exactly."""
 MOST_LEAVES: Final = 1000
 """Values of a call's arguments that are looked at where no definition says which one to take."""
-MOST_DIGITS: Final = 64
-_DIGITS: Final = frozenset("0123456789+-.eE")
 
 
 def read_params(found: Reading, m: Message) -> None:
@@ -86,7 +84,7 @@ def _compare(
 def _not_that(found: Reading, header: str, values: list[str], value: float) -> str | None:
     """Compare a header with a number or a boolean; say what is wrong, or put it into `found`."""
     for text in values:
-        if is_masked(text) or _agrees(text, value):
+        if is_masked(text) or agrees(text, value):
             continue
         if is_encoded(text) and decoded(text) is None:
             check(found, header, [text], None, strict=False)
@@ -99,29 +97,6 @@ def _not_that(found: Reading, header: str, values: list[str], value: float) -> s
 def can_travel(value: Any) -> bool:
     """Tell whether an argument may be one of those a header can repeat, or is none at all."""
     return value is None or type(value) in (str, bool, int, float)
-
-
-def argument(arguments: Any, path: tuple[str, ...]) -> Any:
-    """Give the value at a path; None where there is none."""
-    for step in path:
-        if type(arguments) is not dict:
-            return None
-        arguments = arguments.get(step)
-    return arguments
-
-
-def _agrees(header: str, value: Any) -> bool:
-    text = decoded(header) if is_encoded(header) else header
-    if text is None:
-        return False
-    if type(value) is bool:
-        return text == ("true" if value else "false")
-    if len(text) > MOST_DIGITS or not _DIGITS.issuperset(text):
-        return False
-    try:
-        return Decimal(text) == Decimal(repr(value))
-    except (InvalidOperation, ValueError):
-        return False
 
 
 def _leaves(arguments: Any) -> set[str]:

@@ -95,6 +95,11 @@ def annotations_in(message: Message) -> dict[int, Annotations | None]:
     return found
 
 
+def annotations_of(schema: dict[str, Any]) -> Annotations | None:
+    """Read the annotations of one tool's input schema; None where it is too large to read."""
+    return _Reader(MOST_NODES).read(schema)
+
+
 def _read(message: Message) -> dict[int, Annotations | None]:
     tools = message.result.get("tools") if message.result is not None else None
     found: dict[int, Annotations | None] = {}

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_tap.core.mirrored import decoded, is_encoded, is_plain
 from mcp_tap.rules.mirrored import reading, was_read
-from mcp_tap.rules.mirrored_form import check, decoded, is_encoded, is_plain
+from mcp_tap.rules.mirrored_form import check
 from tests.facts import message
 
 
