@@ -13,6 +13,7 @@ from benchmarks.report import Goal, Report, Table
 from benchmarks.targets import Rig, Target
 
 MIB = 1 << 20
+_SCRIPTS = ("a script nobody needs", "one that declares more")
 WARM_UP = 300
 """Requests sent through each target before anything is measured."""
 
@@ -110,15 +111,10 @@ def throughput(rig: Rig, report: Report, targets: dict[str, Target], effort: Eff
         Goal(what="recording, SSE: x plain", got=sse.ratio("tap", "plain"), want=2.0),
         Goal(what="judging too, JSON: x plain", got=json.ratio("tap --check", "plain"), want=1.8),
         Goal(what="recording, JSON: x the tap with recording off", got=off, want=0.8),
-        Goal(
-            what="a script nobody needs, JSON: x the tap without",
-            got=json.ratio("tap --answers", "tap"),
-            want=0.9,
-        ),
-        Goal(
-            what="a script nobody needs, SSE: x the tap without",
-            got=sse.ratio("tap --answers", "tap"),
-            want=0.9,
+        *(
+            Goal(what=f"{words}, {kind}: x the tap without", got=got.ratio(name, "tap"), want=0.9)
+            for name, words in zip(traffic.SCRIPTS, _SCRIPTS, strict=True)
+            for kind, got in (("JSON", json), ("SSE", sse))
         ),
         Goal(
             what="throughput lost from 16 to 256 connections",

@@ -24,7 +24,6 @@ from mcp_tap.proxy.answering.tasked import TaskChain
 from mcp_tap.proxy.exchange import HttpExchange
 
 if TYPE_CHECKING:
-    from mcp_tap.core.records import How
     from mcp_tap.proxy.answering.repeat import Repeat
     from mcp_tap.proxy.answering.verdicts import Round
 
@@ -141,7 +140,7 @@ class EitherExchange(AnsweringExchange):
     def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Look at a stream event by event."""
         if self._session is None or head.line.status < 200:
-            super().upstream_head(head, to_eof=to_eof)
+            AnsweringExchange.upstream_head(self, head, to_eof=to_eof)
             return
         if self._copy is not None:
             self._opened(head)
@@ -275,11 +274,6 @@ class EitherExchange(AnsweringExchange):
             session.calls.pop(called.number, None)
             if called.rounds:
                 self.answering.book.forget(called.number)
-
-    def _finish(self, how: How, why: str | None = None, *, sender_is_tap: bool = False) -> None:
-        super()._finish(how, why, sender_is_tap=sender_is_tap)
-        if self._session is not None or self._looker is not None:
-            self._leave()
 
 
 def _may_matter(data: bytes) -> bool:

@@ -177,4 +177,8 @@ class Outlet(HttpExchange):
             return
         if self._chain is not None:
             self._chain.close()
-        super()._finish(how, why, sender_is_tap=sender_is_tap)
+        HttpExchange._finish(self, how, why, sender_is_tap=sender_is_tap)  # noqa: SLF001 - its own
+        self._leave()
+
+    def _leave(self) -> None:
+        """Wait for nothing any more."""

@@ -29,6 +29,8 @@ _LARGE: Final = 8 << 10
 """Bytes of capabilities above which they are not remembered."""
 _PATH: Final = ("params", "_meta", spec.CLIENT_CAPABILITIES)
 _KEY: Final = dumps(spec.CLIENT_CAPABILITIES)
+_WORD: Final = _KEY[_KEY.rindex(b"/") + 1 : -1]
+"""Found sooner than the whole name."""
 
 
 class _Params(Struct, rename={"meta": "_meta"}, gc=False):
@@ -212,7 +214,7 @@ class Reader:
         """
         if meta.came:
             before, found, behind = body.partition(meta.came)
-            if found and not (_KEY in before or _KEY in behind or _may_hide(body)):
+            if found and body.count(_WORD) == 1 and not _may_hide(body):
                 return before + meta.goes + behind  # no other place is called so
         told = declaring(body, capabilities, self._advertise, *_PATH)
         if told is not None and type(capabilities) is dict:
