@@ -205,14 +205,30 @@ async def test_a_person_may_answer_what_the_script_does_not(tmp_path):
 
 
 async def test_the_time_a_person_takes_is_not_the_calls(tmp_path):
+    clocks = []
+
     async def person(asks, unmatched):
-        await asyncio.sleep(0.3)
+        clocks.append(the_clock(rig))
         answer = {"action": "accept", "content": {"day": "mon"}}
         return Answered(answers={"day": Given(entry=None, answer=answer, kind="form")})
 
-    helper = answering(SEAT_ONLY, unmatched="ask", person=person, longest=0.25)
-    async with tapped(Server(day, done), tmp_path, answering=helper) as rig:
+    async def server(wire):
+        message = await wire.message()
+        await wire.send(day(message.json["id"]))
+        message = await wire.message()
+        clocks.append(the_clock(rig))
+        await wire.send(done(message.json["id"]))
+
+    helper = answering(SEAT_ONLY, unmatched="ask", person=person)
+    async with tapped(server, tmp_path, answering=helper) as rig:
         assert (await rig.ask(call())).json == json.loads(result(7))
+        assert [clock is None for clock in clocks] == [True, False]
+
+
+def the_clock(rig):
+    """What ends the call of the only client when its time is over."""
+    (client,) = rig.run._tap.clients
+    return client._exchanges[0]._chain._timer
 
 
 async def test_the_time_of_a_call_does_not_begin_anew_behind_a_person(tmp_path):
