@@ -46,6 +46,7 @@ class ClientConnection(asyncio.Protocol):
         self._head_size = 0
         self._heard = True
         """Something came lately."""
+        self._lingers: asyncio.TimerHandle | None = None
         self._within = False
         """The parser is in the middle of a message."""
         self._first = b""
@@ -153,6 +154,8 @@ class ClientConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End what was under way."""
         self._closing = True
+        if self._lingers is not None:
+            self._lingers.cancel()  # it would keep all that was this client's
         self.tap.now()
         self.tap.client_left(self)
         ours = fault_of_ours(exc)
@@ -324,7 +327,8 @@ class ClientConnection(asyncio.Protocol):
         """Close when the client is silent: a close with bytes unread would take its answer away."""
         if times and (self._heard or transport.get_write_buffer_size()):
             self._heard = False
-            asyncio.get_running_loop().call_later(LINGER, self._linger, transport, times - 1)
+            loop = asyncio.get_running_loop()
+            self._lingers = loop.call_later(LINGER, self._linger, transport, times - 1)
         else:
             transport.abort()
 
