@@ -6,6 +6,7 @@ from typing import Final
 
 from mcp_tap.core.facts.flow import Flow
 from mcp_tap.core.facts.message import Message, is_masked
+from mcp_tap.core.mirrored import argument
 from mcp_tap.core.spec import (
     CLIENT_CAPABILITIES,
     HEADER_MISMATCH,
