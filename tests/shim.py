@@ -53,7 +53,11 @@ class Shim:
 
     def send(self, data: bytes) -> None:
         while data:
-            data = data[os.write(_there(self.process.stdin).fileno(), data) :]
+            try:
+                data = data[os.write(_there(self.process.stdin).fileno(), data) :]
+            except BrokenPipeError as error:
+                error.add_note(f"it ended with {self.process.poll()}")
+                raise
 
     def close(self) -> None:
         _there(self.process.stdin).close()
