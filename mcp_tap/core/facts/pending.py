@@ -115,7 +115,7 @@ class Pending(Topic):
         if kind is str and len(number) > SHORT:
             number = short(number)
         known, key = self._open, (flow.credential, number)
-        known[key] = known.pop(key, 0) + 1
+        known[key] = 1 if key not in known else known.pop(key) + 1
         if len(known) > MOST_OPEN:
             del known[next(iter(known))]
             self._forgot = True
@@ -128,6 +128,8 @@ class Pending(Topic):
             number = short(number)
         key = flow.credential, number
         waiting = self._open.pop(key, None)
+        if waiting == 1 and flow.http:
+            return  # nearly always
         if waiting is not None and waiting > 1 and state == "answered":
             self._open[key] = waiting - 1
         elif not flow.http and (waiting is not None or self._over.get(key) is not None):
