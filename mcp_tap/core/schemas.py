@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urldefrag, urljoin
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ from mcp_tap.core.schemas_price import MOST_MATCHING, Price, is_odd, price_of
 from mcp_tap.core.wire import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import jsonschema_rs
 
@@ -35,6 +35,9 @@ DEEPEST: Final = 100
 """Nesting that is still judged, of schemas and of values."""
 MOST_BYTES: Final = 64 << 10
 """Bytes of a schema that is still judged by."""
+_USUAL: Final = 4 << 10
+"""Bytes up to which a schema is one of the usual ones."""
+_FEW: Final = 32
 MOST_REFS: Final = 100
 """References of a schema that are looked at, where they are not all pointers from its root."""
 MOST_ODD: Final = 20
@@ -42,6 +45,7 @@ MOST_ODD: Final = 20
 MOST_VALUES: Final = 50_000
 """Values on one level of what is judged."""
 
+T = TypeVar("T")
 _DIALECTS: Final = {
     "json-schema.org/draft/2020-12/schema": "Draft202012Validator",
     "json-schema.org/draft/2019-09/schema": "Draft201909Validator",
@@ -194,6 +198,16 @@ def _is_inside(ref: str, schema: dict[str, Any], names: set[str]) -> bool:
     return urldefrag(ref)[0] in names or urldefrag(whole)[0] in names
 
 
+def _remembered(most: int) -> Callable[[Callable[[bytes], T]], Callable[[bytes], T]]:
+    """Remember what was made of schemas: of so many usual ones, and of a few large ones."""
+
+    def remember(make: Callable[[bytes], T]) -> Callable[[bytes], T]:
+        usual, large = lru_cache(most)(make), lru_cache(_FEW)(make)
+        return lambda data: usual(data) if len(data) <= _USUAL else large(data)
+
+    return remember
+
+
 def flaw_of(schema: dict[str, Any]) -> Flaw | None:
     """Find a place where a schema breaks its dialect; None too where that cannot be told."""
     if validator_name(schema) is None or outline(schema) is None:
@@ -205,7 +219,7 @@ def flaw_of(schema: dict[str, Any]) -> Flaw | None:
     return _flaw_of(data) if len(data) <= MOST_BYTES else _look(schema)
 
 
-@lru_cache(maxsize=1024)
+@_remembered(1024)
 def _flaw_of(data: bytes) -> Flaw | None:
     return _look(loads(data))
 
@@ -256,7 +270,7 @@ def misfit(schema: bytes, value: Any) -> Flaw | None:
     return None
 
 
-@lru_cache(maxsize=256)
+@_remembered(256)
 def _compiled(data: bytes) -> tuple[jsonschema_rs.Validator, Price] | None:
     """Make a validator, and what says what it costs; None where none can be made."""
     import jsonschema_rs  # noqa: PLC0415 (most runs never need it)

@@ -68,7 +68,7 @@ def accept_header_incomplete(m: Message) -> Hits:
         if m.flow.head is None or not m.flow.is_endpoint:
             return None
         return Hit("client sent a POST without an Accept header", spot="Accept")
-    missing = _missing(values[0] if len(values) == 1 else ",".join(values))
+    missing = _missing((values[0] if len(values) == 1 else ",".join(values))[:LONGEST_ACCEPT])
     if not missing or not m.flow.is_endpoint:
         return None
     words = f"client sent a POST whose Accept header does not cover {' and '.join(missing)}"
@@ -79,7 +79,7 @@ def accept_header_incomplete(m: Message) -> Hits:
 def _missing(accept: str) -> tuple[str, ...]:
     """Give the media types of the two that an Accept header does not cover."""
     weights: dict[str, float] = {}
-    for part in accept[:LONGEST_ACCEPT].lower().split(","):
+    for part in accept.lower().split(","):
         kind, *parameters = part.split(";")
         kind = kind.strip()
         weights[kind] = max(weights.get(kind, 0.0), _weight(parameters))

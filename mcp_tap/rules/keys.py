@@ -147,10 +147,14 @@ _SOURCE: Final = frozenset({"source", "address", "domain", "dns"})
 """Codes that verify no person."""
 
 
-@lru_cache(maxsize=4096)
 def tokens(name: str) -> tuple[str, ...]:
     """Cut a name into lower-case words; what only says `once more` at its end is left out."""
-    found = [_DIGITS.sub("", word.lower()) for word in _CUT.split(name[-LONGEST:]) if word]
+    return _tokens(name[-LONGEST:])
+
+
+@lru_cache(maxsize=4096)
+def _tokens(name: str) -> tuple[str, ...]:
+    found = [_DIGITS.sub("", word.lower()) for word in _CUT.split(name) if word]
     while len(found) > 1 and (found[-1] in _AGAIN or found[-1].isdigit()):
         found.pop()
     return tuple(found)

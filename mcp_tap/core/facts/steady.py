@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp_tap.core.facts.annotations import PREFIX
 from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.facts.held import size_of
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.spec import INITIALIZE, LISTEN, NAME_PARAM, NOTE_PROGRESS
 
@@ -29,6 +30,8 @@ MOST_REPLIES: Final = 8
 """Heads remembered of the responses to one of them, and results of one head."""
 MOST_NAMES: Final = 16
 """Parameters of a request, and members of a result, that is remembered."""
+MOST_BYTES: Final = 4 << 20
+"""Bytes of all that was remembered since it began anew."""
 LARGEST: Final = 16 << 10
 """Bytes of a head, and of the messages of an exchange, that is remembered."""
 VOLATILE: Final = frozenset({"content-length", "date", "age", "traceparent", "x-request-id"})
@@ -73,6 +76,12 @@ class Known:
         self.rest: Rest | None = None
         self.progress: Rest | None = None
         """The same of progress that is reported for it."""
+
+    def says(self, meta: dict[str, Any]) -> bool:
+        """Tell whether another `_meta` is this one's, but for the token of progress."""
+        if _PROGRESS not in meta:
+            return meta == self.meta
+        return len(meta) == len(self.meta) + 1 and self.meta.items() <= meta.items()
 
 
 class Result:
@@ -140,10 +149,11 @@ class Steady:
     time to reconnect.
     """
 
-    __slots__ = ("_requests",)
+    __slots__ = ("_bytes", "_requests")
 
     def __init__(self) -> None:
         """Begin with none."""
+        self._bytes = 0
         self._requests: dict[tuple[Any, ...], Known] = {}
 
     def request(self, message: Message) -> Known | None:
@@ -153,7 +163,7 @@ class Steady:
         known = self._requests.get(key) if key is not None else None
         if known is None or flow.exchange.version != known.version or not _is_plain(message):
             return None
-        if (meta if _PROGRESS not in meta else _plain(meta)) != known.meta:
+        if not known.says(meta):
             return None
         head = flow.head
         if head is None or known.fields is None:
@@ -178,8 +188,16 @@ class Steady:
         self._requests.pop(key, None)
         if len(self._requests) >= MOST:
             del self._requests[next(iter(self._requests))]
+        self.weigh(flow.exchange.size + (0 if head is None else _size(head.headers)))
         known = self._requests[key] = Known(message)
         return known
+
+    def weigh(self, size: int) -> None:
+        """Take note that so many bytes more are remembered; begin anew where they are too many."""
+        self._bytes += size
+        if self._bytes > MOST_BYTES:
+            self._requests.clear()
+            self._bytes = size
 
 
 def head_of(flow: Flow) -> Reply | None:
@@ -225,10 +243,12 @@ def learn_result(message: Message) -> None:
             known.replies.clear()
         key = None if head is None else (head.status, flow.exchange.content_type)
         reply = known.replies[key] = Reply(head)
+        flow.seen.run.steady.weigh(0 if head is None else _size(head.headers))
     if flow.exchange.size <= LARGEST or message.meta is NONE:
         if len(reply.results) >= MOST_REPLIES:
             reply.results.clear()
         reply.results[_form(result)] = Result(message.meta)
+        flow.seen.run.steady.weigh(0 if message.meta is NONE else size_of(message))
 
 
 def is_flat(result: dict[str, Any]) -> bool:
@@ -324,8 +344,12 @@ def _plain(meta: dict[str, Any]) -> dict[str, Any]:
     return rest
 
 
+def _size(headers: Headers) -> int:
+    return sum(len(name) + len(value) for name, value in headers)
+
+
 def _is_usual(headers: Headers) -> bool:
     """Tell whether fields are small, and none of them repeats an argument."""
-    if sum(len(name) + len(value) for name, value in headers) > LARGEST:
+    if _size(headers) > LARGEST:
         return False
     return not any(name.lower().startswith(PREFIX) for name, _ in headers)

@@ -159,3 +159,19 @@ JSON = st.recursive(
 def test_whatever_is_written_nothing_is_raised(schema, value):
     schemas.flaw_of(schema)
     schemas.misfit(dumps(schema), value)
+
+
+def test_what_was_made_of_usual_schemas_is_remembered_and_of_few_large_ones():
+    made: list[bytes] = []
+
+    @schemas._remembered(100)
+    def make(data: bytes) -> int:
+        made.append(data)
+        return len(data)
+
+    usual, large = ([b"%03d" % n + b"x" * size for n in range(40)] for size in (10, 10_000))
+    for data in (*usual, *large, *usual, large[-1]):
+        assert make(data) == len(data)
+    assert made == [*usual, *large]
+    make(large[0])
+    assert made[-1] == large[0]

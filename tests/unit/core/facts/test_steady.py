@@ -12,6 +12,7 @@ from mcp_tap.core.facts.seen import Run
 from mcp_tap.core.facts.steady import (
     LARGEST,
     MOST,
+    MOST_BYTES,
     MOST_NAMES,
     MOST_REPLIES,
     Steady,
@@ -152,6 +153,14 @@ def test_the_oldest_request_is_forgotten_first():
         client.learns(client.sends(name=f"t{number}"))
     assert not client.knows(client.sends(name="t0"))
     assert client.knows(client.sends(name="t1"))
+
+
+def test_requests_that_are_too_much_together_are_all_forgotten():
+    client, headers = Client(), [("X", "x" * (LARGEST - 1))]
+    enough = MOST_BYTES // LARGEST
+    for number in range(enough + 1):
+        client.learns(client.sends(name=f"t{number}", headers=headers))
+        assert client.knows(client.sends(name="t0", headers=headers)) == (number < enough)
 
 
 def known_reply(client: Client, **members: Any) -> None:
