@@ -30,6 +30,8 @@ from mcp_tap.errors import ConfigError
 NOT_FROM_PROJECTS = {
     "script": "it would run code that came with the repository",
     "upstream-command": "it would run code that came with the repository",
+    "stdio": "it would run code that came with the repository",
+    "to": "it would send what you send to a server that you did not choose",
     "insecure": "it would switch off the check of the server's certificate",
     "header": "it would send headers that you did not choose",
     "no-default-redaction": "it would write credentials to the capture",

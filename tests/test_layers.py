@@ -25,6 +25,7 @@ ARROWS: dict[str, set[str]] = {
     "pipeline": {"core", "errors", "rules"},
     "net": {"core", "errors"},
     "addons": {"core", "answers", "capture", "errors"},
+    "bridge": {"core", "errors", "net", "proxy.stdio"},
     "proxy": {"core", "addons", "answers", "capture", "errors", "net", "pipeline", "rules"},
     "replay": {
         "core",

@@ -24,6 +24,8 @@ PRIVACY = "Privacy"
 GUARD = "Who may connect"
 ANSWERING = "Answering"
 JUDGING = "Judging"
+_OF_A_URL = ("header", "host", "insecure", "cacert", "upstream_command")
+"""Options that say something about the upstream's URL."""
 
 
 @click.command(
@@ -37,9 +39,16 @@ Examples:
   mcp-tap http https://example.com/mcp -H 'Authorization: Bearer ...'
   mcp-tap http http://localhost:3000/mcp -l 0 -- pytest tests/
   mcp-tap http http://localhost:3000/mcp --upstream-command 'node server.js'
+  mcp-tap http --stdio 'uvx some-server --flag'
 """,
 )
-@click.argument("url", metavar="URL")
+@click.argument("url", metavar="[URL]", required=False)
+@option(
+    "--stdio",
+    metavar="CMD",
+    panel=TRAFFIC,
+    help="Serve over HTTP the server that CMD starts and that speaks over stdio, in place of URL.",
+)
 @option(
     "-l",
     "--listen",
@@ -131,11 +140,11 @@ Examples:
 )
 @policy_options(JUDGING)
 @click.pass_context
-def command(ctx: click.Context, /, url: str, **options: Any) -> int:
+def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
     """Put the tap in front of the MCP server at URL.
 
     Clients connect to the tap's address, with the path of URL.  What passes is recorded and goes on
-    unchanged.
+    unchanged.  With --stdio, the server is one that speaks over stdio, and the path is /mcp.
 
     With COMMAND, the tap runs it with MCP_TAP_URL set to that address, ends when it ends, and exits
     with its code.
@@ -146,10 +155,12 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
     from mcp_tap.proxy.settings import TapSettings
 
     out = output()
-    parse_target(url)  # a mistyped URL is told before anything is made
+    if url is not None:
+        parse_target(url)  # a mistyped URL is told before anything is made
+    stdio = _stdio(ctx, url, options["stdio"])
     host, port = options["listen"]
     settings = TapSettings(
-        upstream=url,
+        upstream=url or "",
         host=host,
         port=port,
         headers=list(options["header"]),
@@ -181,9 +192,38 @@ def command(ctx: click.Context, /, url: str, **options: Any) -> int:
         answers=answers,
         upstream=None if command is None else words_of(command),
         upstream_wait=options["upstream_wait"],
+        stdio=stdio,
     )
     answers.prepare(out)
     return main(job, out)
+
+
+def _stdio(ctx: click.Context, url: str | None, command: str | None) -> list[str] | None:
+    """Take the command of a stdio server, which stands in place of a URL and all that is about one.
+
+    Raises:
+        UsageError: there are both or neither, or it cannot be run.
+    """
+    from mcp_tap.cli.upstream_words import words_of
+
+    if command is None:
+        if url is None:
+            raise UsageError(
+                "usage",
+                "there is no server to put the tap in front of",
+                help="mcp-tap http URL, or mcp-tap http --stdio CMD",
+            )
+        return None
+    if url is not None:
+        raise UsageError("usage", "URL and --stdio are two servers", help="leave one of them out")
+    for name in _OF_A_URL:
+        if ctx.params[name]:
+            raise UsageError(
+                "usage",
+                f"--{name.replace('_', '-')} is about a URL, and --stdio has none",
+                help="leave it out",
+            )
+    return words_of(command, "--stdio")
 
 
 def _child(ctx: click.Context) -> list[str] | None:

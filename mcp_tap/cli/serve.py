@@ -21,10 +21,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from mcp_tap.capture.store import new_path
 from mcp_tap.cli import streams
 from mcp_tap.cli.answering import LiveAnswers
+from mcp_tap.cli.bridged import BridgedServer
 from mcp_tap.cli.closing import checked, closing
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.ending import Ending
@@ -66,6 +68,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Command of the server, where the tap starts and stops it."""
     upstream_wait: float = WAIT
     """Seconds until it has to accept connections."""
+    stdio: list[str] | None = None
+    """Command of a server that speaks over stdio, in the place of an upstream."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,23 +102,29 @@ async def _serve(job: Job, out: Output) -> int:
     ending = Ending()
     lines = ServerLines()
     heard = job.view != "console" and not out.quiet
-    server = UpstreamServer(
-        job.upstream,
-        parse_target(job.settings.upstream),
-        show=lines if heard else lambda _: None,
-        wait=job.upstream_wait,
-        on_end=out.warn,
-    )
+    show = lines if heard else lambda _: None
+    server: UpstreamServer | BridgedServer
+    if job.stdio is not None:
+        server = BridgedServer(job.stdio, show=show, on_end=out.warn)
+    else:
+        target = parse_target(job.settings.upstream)
+        server = UpstreamServer(
+            job.upstream, target, show=show, wait=job.upstream_wait, on_end=out.warn
+        )
     job.answers.quiet(lines.held)
     try:
         if not await server.start(lambda: bool(ending.code)):
             return ending.code
+        if isinstance(server, BridgedServer):
+            job = replace(job, settings=server.settings(job.settings))
         return await _tap(job, out, ending, server)
     finally:
         await server.stop(lambda: ending.hurried)
 
 
-async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) -> int:
+async def _tap(
+    job: Job, out: Output, ending: Ending, server: UpstreamServer | BridgedServer
+) -> int:
     """Run the tap until it is told to end."""
     settings = job.settings
     capture = Path(job.write) if job.write else new_path(settings.label, datetime.now(UTC))
@@ -133,8 +143,10 @@ async def _tap(job: Job, out: Output, ending: Ending, server: UpstreamServer) ->
         view=view,
         judging=judging,
         sift=verdicts.sift,
-        answering=job.answers.begin(view, settings.upstream, out),
+        answering=job.answers.begin(view, settings.shown or settings.upstream, out),
     )
+    if isinstance(server, BridgedServer):
+        server.heard = run.heard
     if job.ready_file:
         _forget_ready(Path(job.ready_file))
     try:
@@ -185,7 +197,8 @@ def _announce(job: Job, run: HttpRun, capture: Path, view: View, out: Output) ->
         return
     for text in warnings(settings):
         out.warn(text)
-    out.say(f"mcp-tap  {run.url} -> {settings.upstream}\n         recording {safe(str(capture))}")
+    upstream = run.header.upstream if run.header is not None else settings.upstream
+    out.say(f"mcp-tap  {run.url} -> {safe(upstream)}\n         recording {safe(str(capture))}")
     if settings.host in _EVERYWHERE and not settings.allow_host:
         out.say(
             "         listening on all addresses; clients that dial another name than"
@@ -265,8 +278,15 @@ def _port_taken(error: TapError, settings: TapSettings) -> TapError:
         error.what,
         where=error.where,
         why=error.why or "another program listens there",
-        help=f"mcp-tap http {shlex.quote(settings.upstream)} --listen {listen}",
+        help=f"mcp-tap http {_spelled(settings)} --listen {listen}",
     )
+
+
+def _spelled(settings: TapSettings) -> str:
+    """Write the upstream as a command line has it."""
+    if settings.shown is not None:
+        return f"--stdio {shlex.quote(settings.shown)}"
+    return shlex.quote(settings.upstream)
 
 
 def _free_port(host: str, port: int) -> int:

@@ -34,8 +34,12 @@ def guarded(words: list[str]) -> list[str]:
     return [_SHELL, "-c", _GUARD, words[0], *words]
 
 
-def words_of(command: str) -> list[str]:
+def words_of(command: str, option: str = "--upstream-command") -> list[str]:
     """Divide a command into words as a shell does, and see that it can be started.
+
+    Args:
+        command: that was given.
+        option: it was given with.
 
     Raises:
         UsageError: it has no words, needs a shell, or names no program there is.
@@ -44,29 +48,29 @@ def words_of(command: str) -> list[str]:
         words = shlex.split(command)
     except ValueError as error:
         why = str(error).lower()
-        raise UsageError("usage", "--upstream-command cannot be read", why=why) from None
+        raise UsageError("usage", f"{option} cannot be read", why=why) from None
     if not words:
-        raise UsageError("usage", "--upstream-command is empty", help="write the command there")
+        raise UsageError("usage", f"{option} is empty", help="write the command there")
     for_shell = next((word for word in words if word in _SHELL_ONLY), None)
     if for_shell is not None:
         raise UsageError(
             "usage",
-            f"--upstream-command has {for_shell} in it, which only a shell understands",
+            f"{option} has {for_shell} in it, which only a shell understands",
             why="it is run without a shell",
-            help=f"--upstream-command {shlex.quote('sh -c ' + shlex.quote(command))}",
+            help=f"{option} {shlex.quote('sh -c ' + shlex.quote(command))}",
         )
     if _ASSIGNMENT.match(words[0]):
         raise UsageError(
             "usage",
-            "--upstream-command begins with a variable, not with a program",
+            f"{option} begins with a variable, not with a program",
             why="it is run without a shell",
-            help=f"--upstream-command {shlex.quote('env ' + command)}",
+            help=f"{option} {shlex.quote('env ' + command)}",
         )
     if shutil.which(words[0]) is None:
         raise UsageError(
             "command-not-found",
             f"there is no command {words[0]}",
-            where="--upstream-command",
+            where=option,
             why="it is not on PATH, or not executable",
         )
     return words

@@ -80,6 +80,7 @@ NAME_PARAM: Final[dict[str, str]] = {
 }
 """Method -> the parameter that names its target."""
 
+PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602

@@ -114,7 +114,10 @@ class Judge:
         self._upstream = header.upstream
         if self._http:
             try:
-                self._endpoint = urlsplit(header.upstream).path or "/"
+                # What is no URL is the command of a server behind a bridge.
+                is_url = header.upstream.startswith(("http://", "https://"))
+                url = header.upstream if is_url else header.listen
+                self._endpoint = urlsplit(url).path or "/"
             except ValueError:
                 self._endpoint = None
         return _NOTHING

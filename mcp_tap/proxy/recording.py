@@ -9,6 +9,7 @@ from __future__ import annotations
 from operator import length_hint
 from typing import Final
 
+from mcp_tap.core.lines import Line
 from mcp_tap.core.records import (
     HTTP_1_1,
     Closed,
@@ -25,6 +26,7 @@ from mcp_tap.core.redact import Redactor
 from mcp_tap.core.wire import UNPARSED
 from mcp_tap.net.heads import AnyHead, Head, RequestLine, StatusLine
 from mcp_tap.proxy.payloads import Emit, Payloads
+from mcp_tap.proxy.stdio.recording import stderr_record
 from mcp_tap.proxy.tape import Tape
 
 _MOST: Final = 1 << 62
@@ -48,6 +50,11 @@ class Recording:
     def seq(self) -> int:
         """Number of the newest record."""
         return _MOST - 1 - length_hint(self._seqs)
+
+    def stderr(self, t: float, line: bytes) -> None:
+        """Record a line of the server's stderr."""
+        record = stderr_record(self._redactor, self.next_seq(), t, Line(line))
+        self.emit((record, UNPARSED))
 
     def request_head(self, tape: Tape, t: float) -> None:
         """Record the head of a request as the client sent it."""

@@ -126,11 +126,12 @@ class HttpRun:
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://{_bracketed(_dialled(settings.host))}:{self.port}{target.path}"
         path = self._redactor.hidden(target.path)
+        shown = settings.shown
         self.header = header_of(
             settings,
             self._redactor,
             transport="http",
-            upstream=target.origin + path,
+            upstream=target.origin + path if shown is None else self._redactor.hidden(shown),
             listen=f"http://{_bracketed(settings.host)}:{self.port}{path}",
             capture=self.capture,
             wall=wall,
@@ -180,6 +181,12 @@ class HttpRun:
         if self._answering is None:
             return HttpExchange
         return EitherExchange.of(self._answering, Records(recording))
+
+    def heard(self, line: bytes) -> None:
+        """Record a line of the server's stderr, where somebody else reads that."""
+        if self._tap is not None and self._desk is not None:
+            now = self._tap.now()
+            self._tap.report(self._tap.recording.stderr, now, line)
 
     async def stop(self, how: Literal["end", "signal", "child"] = "end") -> None:
         """Stop within two seconds: open streams are cut, the capture gets its footer."""

@@ -179,15 +179,19 @@ class LineRecording:
         self._emit((record, value))
 
     def _stderr(self, t: float, line: Line) -> None:
-        payload, _, masks = self._redactor.other(line.payload, UNPARSED, "text/plain")
-        fields, _ = carrier(payload)
-        if "body" in fields:
-            fields = {"text": payload.decode()}
-        facts: dict[str, Any] = {}
-        if line.size is not None:
-            facts = {"truncated": True, "size": line.size, "sha256": line.sha256}
-        record = Stderr(seq=self.next_seq(), t=t, sender="server", masked=masks, **facts, **fields)
-        self._emit((record, UNPARSED))
+        self._emit((stderr_record(self._redactor, self.next_seq(), t, line), UNPARSED))
+
+
+def stderr_record(redactor: Redactor, seq: int, t: float, line: Line) -> Stderr:
+    """Make the record of a line of the server's stderr."""
+    payload, _, masks = redactor.other(line.payload, UNPARSED, "text/plain")
+    fields, _ = carrier(payload)
+    if "body" in fields:
+        fields = {"text": payload.decode()}
+    facts: dict[str, Any] = {}
+    if line.size is not None:
+        facts = {"truncated": True, "size": line.size, "sha256": line.sha256}
+    return Stderr(seq=seq, t=t, sender="server", masked=masks, **facts, **fields)
 
 
 def _lines(data: bytes, limit: int) -> list[Line]:

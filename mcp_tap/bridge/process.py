@@ -1,0 +1,192 @@
+"""A stdio server's process on the event loop: its lines come here, lines go there, it is ended.
+
+Rules of this file:
+
+- It is over when its output has ended, or itself has and its output is silent: what it wrote last
+  is taken before its end is told.
+- It is shut down in the specification's order, its whole group with it
+  (2026-07-28, basic/transports/stdio#shutdown).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from mcp_tap.core.lines import LineSplitter
+from mcp_tap.proxy.stdio.child import Child
+from mcp_tap.proxy.stdio.ending import GRACE, LINGER, TERMINATE
+
+MOST_LINE: Final = 256 << 20
+"""Bytes of a message; a longer one is not passed on."""
+MOST_WORDS: Final = 16 << 10
+"""Bytes of a line on stderr that are shown."""
+LOOK: Final = 0.02
+"""Seconds between two looks at whether it is gone."""
+
+
+class Gone(Exception):
+    """The server has ended."""
+
+
+class Process:
+    """One process of the server."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        line: Callable[[bytes], None],
+        words: Callable[[bytes], None],
+        over: Callable[[], None],
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            command: the server's command line.
+            line: takes each line of its output.
+            words: takes each line of its stderr.
+            over: told once when no more lines come.
+        """
+        self._command = command
+        self._line = line
+        self._words = words
+        self._told_over = over
+        self._child: Child | None = None
+        self._loop = asyncio.get_running_loop()
+        self._stdin: asyncio.WriteTransport | None = None
+        self._stdout: asyncio.ReadTransport | None = None
+        self._stderr: asyncio.ReadTransport | None = None
+        self._ready = asyncio.Event()
+        self._ready.set()
+        self.over = False
+        """It takes no more, and no more comes."""
+
+    async def start(self) -> None:
+        """Start it.
+
+        Raises:
+            UsageError: there is no such command.
+        """
+        self._child = child = Child(self._command)
+        child.wait(self._exits)
+        loop = self._loop
+        self._stdout, _ = await loop.connect_read_pipe(
+            lambda: _Output(MOST_LINE, self._line, self._end), os.fdopen(child.stdout, "rb", 0)
+        )
+        self._stderr, _ = await loop.connect_read_pipe(
+            lambda: _Output(MOST_WORDS, self._words, _nothing), os.fdopen(child.stderr, "rb", 0)
+        )
+        self._stdin, _ = await loop.connect_write_pipe(
+            lambda: _Input(self._ready), os.fdopen(child.stdin, "wb", 0)
+        )
+
+    def send(self, line: bytes) -> None:
+        """Write a line.
+
+        Raises:
+            Gone: it reads no more.
+        """
+        if self.over or self._stdin is None or self._stdin.is_closing():
+            raise Gone
+        self._stdin.write(line + b"\n")
+
+    async def drained(self) -> None:
+        """Wait till it has read most of what was written."""
+        await self._ready.wait()
+
+    def how(self) -> str:
+        """Say how it ended: `exited with code 1`, or that it has only closed its output."""
+        status = None if self._child is None else self._child.status
+        if status is None:
+            return "closed its output"
+        if status >= 0:
+            return f"exited with code {status}"
+        with contextlib.suppress(ValueError):
+            return f"was ended by {signal.Signals(-status).name}"
+        return f"was ended by signal {-status}"
+
+    async def stop(self, grace: float = GRACE, term: float = TERMINATE) -> None:
+        """End it: close its input, `grace` seconds, SIGTERM, `term` seconds, SIGKILL."""
+        child = self._child
+        if child is None:
+            return
+        if self._stdin is not None:
+            self._stdin.close()
+        try:
+            if not await self._gone_within(child, grace):
+                child.signal(signal.SIGTERM)
+                await self._gone_within(child, term)
+        finally:
+            if _is_left(child):
+                child.kill()
+            self._end()
+            for stream in (self._stdin, self._stdout, self._stderr):
+                if stream is not None:
+                    stream.close()
+
+    async def _gone_within(self, child: Child, seconds: float) -> bool:
+        end = self._loop.time() + seconds
+        while _is_left(child):
+            if self._loop.time() >= end:
+                return False
+            await asyncio.sleep(LOOK)
+        return True
+
+    def _exits(self) -> None:
+        """Take note that the process has ended; on the thread that waited for it."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to tell
+            self._loop.call_soon_threadsafe(self._loop.call_later, LINGER, self._end)
+
+    def _end(self) -> None:
+        if not self.over:
+            self.over = True
+            self._ready.set()
+            self._told_over()
+
+
+class _Output(asyncio.Protocol):
+    """Divides what it writes into lines."""
+
+    def __init__(self, limit: int, line: Callable[[bytes], None], end: Callable[[], None]) -> None:
+        self._splitter = LineSplitter(limit)
+        self._take = line
+        self._end = end
+
+    def data_received(self, data: bytes) -> None:
+        for line in self._splitter.feed(data):
+            self._take(line.payload)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        last = self._splitter.finish()
+        if last is not None:
+            self._take(last.payload)
+        self._end()
+
+
+class _Input(asyncio.BaseProtocol):
+    """Tells when it reads."""
+
+    def __init__(self, ready: asyncio.Event) -> None:
+        self._ready = ready
+
+    def pause_writing(self) -> None:
+        self._ready.clear()
+
+    def resume_writing(self) -> None:
+        self._ready.set()
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self._ready.set()
+
+
+def _is_left(child: Child) -> bool:
+    return child.status is None or child.has_group()
+
+
+def _nothing() -> None:
+    return

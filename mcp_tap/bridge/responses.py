@@ -1,0 +1,106 @@
+"""Responses of the HTTP front: which status a server's answer gets, and how the bridge's own look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from aiohttp import web
+
+from mcp_tap.bridge.checks import JSON, STREAM, is_malformed
+from mcp_tap.bridge.messages import Said, own_error, read
+from mcp_tap.bridge.served import Open
+from mcp_tap.bridge.streams import Part
+from mcp_tap.core.spec import (
+    DISCOVER,
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
+    UNSUPPORTED_VERSION,
+)
+
+MARK: Final = "Mcp-Tap-Error"
+"""Names the fault in a response that is none of the server's."""
+STREAM_HEAD: Final = {
+    "Content-Type": STREAM,
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",
+}
+_STATUS: Final = {
+    METHOD_NOT_FOUND: 404,
+    HEADER_MISMATCH: 400,
+    MISSING_CAPABILITY: 400,
+    UNSUPPORTED_VERSION: 400,
+}
+
+StatusOf: TypeAlias = Callable[[Said, Said], int]
+"""Gives the status of an answer, from the request and the answer."""
+
+
+class Refused(Exception):
+    """A request gets a response of the bridge's own."""
+
+    def __init__(
+        self,
+        status: int,
+        name: str,
+        why: str,
+        *,
+        about: Said | None = None,
+        code: int = INTERNAL_ERROR,
+    ) -> None:
+        """Say why.
+
+        Args:
+            status: of the response.
+            name: stable short name of the fault.
+            why: in words.
+            about: the message that is refused.
+            code: JSON-RPC's code.
+        """
+        super().__init__(why)
+        token = about.token("id") if about is not None and about.kind == "request" else None
+        self.status = status
+        self.name = name
+        self.body = own_error(token, name, why, code=code)
+
+    def response(self) -> web.Response:
+        """Give the response."""
+        head = {MARK: self.name}
+        return web.Response(status=self.status, body=self.body, content_type=JSON, headers=head)
+
+
+def whole(asked: Open, part: Part, status_of: StatusOf, head: Mapping[str, str]) -> web.Response:
+    """Give an answer that nothing came before."""
+    assert part.data is not None
+    status = part.status
+    if status is None:
+        answer = read(part.data)
+        status = 200 if answer is None else status_of(asked.said, answer)
+    marked = {**head, MARK: part.mark} if part.mark else head
+    return web.Response(status=status, body=part.data, content_type=JSON, headers=marked)
+
+
+def stateless_status(request: Said, answer: Said) -> int:
+    """Give the status of an answer in the stateless era."""
+    code = answer.code
+    if code is None:
+        return 200
+    if request.method == DISCOVER and code != UNSUPPORTED_VERSION:
+        return 400  # an older server, which does not know what it is asked
+    if code == INVALID_PARAMS and is_malformed(request):
+        return 400
+    return _STATUS.get(code, 200)
+
+
+def session_status(_: Said, __: Said) -> int:
+    """Give the status of an answer in the session era."""
+    return 200
+
+
+async def without_type(_: web.Request, response: web.StreamResponse) -> None:
+    """Take off what aiohttp says of the content of a response that has none."""
+    if isinstance(response, web.Response) and not response.body:
+        response.headers.popall("Content-Type", None)
