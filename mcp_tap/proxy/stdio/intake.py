@@ -83,9 +83,7 @@ class Intake:
             if self._waiting > BOUND and data:
                 self._holes[way] = self._holes.get(way, 0) + (data.count(b"\n") or 1)
                 return
-            for hole, lost in self._holes.items():
-                self._queue(Chunk(hole, t, b"", lost=lost))
-            self._holes.clear()
+            self._tell_holes(t)
             self._queue(Chunk(way, t, data, step))
             self._wake.set()
             if self._sync:
@@ -113,8 +111,10 @@ class Intake:
 
     def close(self) -> None:
         """Take note that nothing more comes."""
-        self.closed = True
-        self._wake.set()
+        with self._turn:
+            self._tell_holes(self.now())
+            self.closed = True
+            self._wake.set()
 
     def forget(self) -> None:
         """Take nothing from now on: nobody records it."""
@@ -122,6 +122,11 @@ class Intake:
             self._deaf = True
             self._chunks.clear()
             self._turn.notify_all()
+
+    def _tell_holes(self, t: float) -> None:
+        for way, lost in self._holes.items():
+            self._queue(Chunk(way, t, b"", lost=lost))
+        self._holes.clear()
 
     def _queue(self, chunk: Chunk) -> None:
         self._chunks.append(chunk)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcp_tap.errors import TapError
 from mcp_tap.proxy.stdio.child import Child
 from mcp_tap.proxy.stdio.ending import Carrier, Ending, Input
 from mcp_tap.proxy.stdio.intake import Intake
@@ -182,8 +181,6 @@ class StdioRun:
         """Record until nothing more comes; the recorder's thread."""
         try:
             self._work()
-        except TapError as error:
-            self.trouble = error
         except Exception as error:  # noqa: BLE001 (a top door: the traffic goes on)
             self.trouble = error
         finally:

@@ -68,6 +68,7 @@ class Scribe:
             capture=capture,
             wall=datetime.now(UTC) - timedelta(seconds=now()),
         )
+        self._missed = 0
         self._writer: CaptureWriter | None = None
         if capture is not None:
             self._writer = CaptureWriter(
@@ -91,8 +92,8 @@ class Scribe:
 
     @property
     def lost(self) -> int:
-        """Records that could not be written."""
-        return self._writer.lost if self._writer else 0
+        """Records that could not be made or written."""
+        return self._missed + (self._writer.lost if self._writer else 0)
 
     def record(self, chunks: Sequence[Chunk]) -> None:
         """Make records of these, and give them to the writer."""
@@ -105,6 +106,7 @@ class Scribe:
                 recording.data(way, t, data)
             elif lost:
                 recording.missing(way, t, lost)
+                self._missed += lost
             else:
                 recording.end(way, t)
             if perf_counter() > until:
@@ -142,7 +144,7 @@ class Scribe:
                         seq=recording.next_seq(),
                         t=self._now(),
                         exchanges=recording.exchanges,
-                        lost=self._writer.lost,
+                        lost=self.lost,
                         how=how,
                     )
                 )

@@ -66,6 +66,15 @@ def test_what_nobody_records_in_time_is_dropped_and_told(monkeypatch):
     assert told(intake) == [("client", b"", 3), ("server", b"", 1), ("server", b"again\n", 0)]
 
 
+def test_what_was_dropped_last_is_told_at_the_end(monkeypatch):
+    monkeypatch.setattr(module, "BOUND", 10)
+    intake = Intake()
+    intake.put("client", b"x" * 11)
+    intake.put("server", b"dropped\n")
+    intake.close()
+    assert told(intake) == [("client", b"x" * 11, 0), ("server", b"", 1)]
+
+
 def test_a_burst_waits_a_moment_for_room(monkeypatch):
     monkeypatch.setattr(module, "BOUND", 10)
     monkeypatch.setattr(module, "PATIENCE", 5.0)

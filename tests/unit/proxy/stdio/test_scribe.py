@@ -54,7 +54,8 @@ def test_chunks_of_every_kind_become_records(tmp_path):
     assert header == desk.view.header
     assert [type(r).__name__ for r in records] == ["Noise", "Message", "Message", "Stderr", "Gap"]
     assert [r.t for r in records] == [2.0, 3.0, 4.0, 6.0, 7.0]
-    assert footer == Footer(seq=7, t=9.0, exchanges=2, how="end")
+    assert footer == Footer(seq=7, t=9.0, exchanges=2, lost=2, how="end")
+    assert desk.scribe.lost == 2
     assert desk.view.closed
 
 
