@@ -28,7 +28,8 @@ MOST_LATER = 150.0
 """Milliseconds the first answer may come later than without the tap."""
 MOST_ADDED = 2.0
 """Milliseconds each later answer may take longer, as the median has it."""
-LINES = 200_000
+MOST_LINES = 200_000
+"""Lines poured through, where ten times the exchanges of a run are not fewer."""
 
 
 class Client:
@@ -36,8 +37,10 @@ class Client:
 
     def __init__(self, command: list[str], folder: Path) -> None:
         """Start it in a folder, in which no settings are."""
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, cwd=folder)
+        pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+        self._process = subprocess.Popen(
+            command, bufsize=0, stdin=pipe, stdout=pipe, stderr=quiet, cwd=folder
+        )
         assert self._process.stdin
         assert self._process.stdout
         self._out = self._process.stdin.fileno()
@@ -130,11 +133,12 @@ def _later(report: Report, effort: Effort, folder: Path) -> None:
     for name, command in commands.items():
         client = Client(command, folder)
         client.ask()
-        time.sleep(1.0)  # by now all is loaded
+        time.sleep(3 * effort.seconds)  # by then all is loaded
         took = sorted(_asked(client) for _ in range(400 * effort.turns))
+        lines = min(MOST_LINES, 10 * effort.exchanges)
         began = time.perf_counter()
-        client.pour(LINES)
-        a_second = LINES / (time.perf_counter() - began)
+        client.pour(lines)
+        a_second = lines / (time.perf_counter() - began)
         client.end()
         middles[name] = median(took)
         rows.append([name, median(took), took[int(len(took) * 0.99)], a_second])

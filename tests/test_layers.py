@@ -6,6 +6,7 @@ Read from the syntax trees, so an import inside a function or under TYPE_CHECKIN
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,7 @@ def modules() -> list[tuple[str, Path]]:
     return found
 
 
+@cache
 def imports(name: str, path: Path) -> set[str]:
     """Absolute dotted names of all modules (or names in modules) that a file imports."""
     here = ["mcp_tap", *name.split(".")] if name else ["mcp_tap"]

@@ -13,6 +13,9 @@ import time
 
 import pytest
 
+from mcp_tap.cli import main
+from mcp_tap.demo.story import play
+
 TAP = [sys.executable, "-m", "mcp_tap.cli.main"]
 
 
@@ -124,18 +127,30 @@ def test_what_it_says_to_try_next_works(demo):
         assert done.stdout
 
 
-def test_for_programs_it_prints_one_document(tmp_path):
+@pytest.fixture
+def quick(monkeypatch, capsys):
+    """Run a command in this process, where the person of the demo thinks no time at all."""
+    monkeypatch.setitem(play.__kwdefaults__, "pause", 0.0)
+
+    def run_here(*arguments):
+        code = main.run(arguments)
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return out
+
+    return run_here
+
+
+def test_for_programs_it_prints_one_document(tmp_path, quick):
     capture = tmp_path / "run.jsonl"
-    done = run("demo", "--json", "-w", str(capture))
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["capture"] == str(capture)
+    assert json.loads(quick("demo", "--json", "-w", str(capture)))["capture"] == str(capture)
 
 
-def test_without_a_file_the_capture_is_the_newest_run(tmp_path):
-    assert run("demo", "--view", "none", MCP_TAP_HOME=str(tmp_path)).returncode == 0
+def test_without_a_file_the_capture_is_the_newest_run(tmp_path, quick, monkeypatch):
+    monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path))
+    quick("demo", "--view", "none")
     (capture,) = tmp_path.glob("*-demo-*.jsonl")
-    done = run("show", "-f", "json", MCP_TAP_HOME=str(tmp_path))
-    assert json.loads(done.stdout)["capture"]["run"] == capture.stem
+    assert json.loads(quick("show", "-f", "json"))["capture"]["run"] == capture.stem
 
 
 def test_a_capture_that_is_there_is_not_overwritten(tmp_path):
