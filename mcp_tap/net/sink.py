@@ -1,8 +1,8 @@
-"""What an upstream connection tells whoever asked."""
+"""What an upstream connection and whoever asked have to say to each other."""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from mcp_tap.net.heads import Head, StatusLine
 
@@ -33,3 +33,38 @@ class ResponseSink(Protocol):
 
     def upstream_writable(self, *, writable: bool) -> None:
         """More may be written, or should wait."""
+
+
+class Upstream(Protocol):
+    """One exchange with an upstream, as whoever asks sees it."""
+
+    def begin(self, sink: ResponseSink, *, no_body: bool) -> None:
+        """Begin; `no_body`: the response has none whatever its head says (HEAD)."""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes of the request."""
+
+    def abort(self) -> None:
+        """End at once: the client went away."""
+
+    def pause(self) -> None:
+        """Hand over no more for now."""
+
+    def resume(self) -> None:
+        """Go on."""
+
+
+class Pool(Protocol):
+    """Where exchanges get their upstream from."""
+
+    def take(self) -> Upstream | None:
+        """Give one that is ready, if there is one."""
+
+    async def connect(self) -> Upstream:
+        """Give a new one; raise `OSError` or `TimeoutError`."""
+
+    def put_back(self, connection: Any) -> None:
+        """Take back one whose exchange ended well."""
+
+    def close(self) -> None:
+        """End what is not in use."""

@@ -20,8 +20,7 @@ from mcp_tap.net.heads import (
     response_head,
     without_chunking,
 )
-from mcp_tap.net.sink import Loss
-from mcp_tap.net.upstream import UpstreamConnection
+from mcp_tap.net.sink import Loss, Upstream
 from mcp_tap.proxy.replies import Reply, make_reply, unconnected
 from mcp_tap.proxy.tape import Tape
 
@@ -45,7 +44,7 @@ class HttpExchange:
     done = False
     started = False
     to_eof = False
-    _upstream: UpstreamConnection | None = None
+    _upstream: Upstream | None = None
     _connecting: asyncio.Task[None] | None = None
     _waiting_size = 0
     _kept_size = 0
@@ -167,7 +166,7 @@ class HttpExchange:
         self.client.resume("upstream")
         self.refuse(status, code, why, how)
 
-    def _send_on(self, connection: UpstreamConnection) -> None:
+    def _send_on(self, connection: Upstream) -> None:
         tap = self.tap
         self._sent = now = tap.t
         if now > self._asked_at:

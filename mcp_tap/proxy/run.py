@@ -18,6 +18,7 @@ from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.records import Footer, Header
 from mcp_tap.errors import UsageError
 from mcp_tap.net.guard import Guard
+from mcp_tap.net.sink import Pool
 from mcp_tap.net.target import parse_target, tls_context
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.pipeline.judge import Sift
@@ -51,6 +52,7 @@ class HttpRun:
         judging: bool = True,
         sift: Sift | None = None,
         answering: Answering | None = None,
+        pool: Callable[[], Pool] | None = None,
     ) -> None:
         """Prepare a run; nothing is opened before `start()`.
 
@@ -61,6 +63,7 @@ class HttpRun:
             judging: run the rules; without, nothing is found.
             sift: decides which findings count, as they are found; None: all do.
             answering: answers what servers ask; None: all passes as it is.
+            pool: makes what stands in for connections to the upstream.
 
         Raises:
             UsageError: the upstream URL, a CA file, a redaction or its key cannot be used.
@@ -77,6 +80,7 @@ class HttpRun:
         self._judging = judging
         self._pipeline = Pipeline(label=settings.label, judging=judging, sift=sift)
         self._answering = answering
+        self._pool = pool
         if answering is not None:
             answering.label = settings.label
         self._writer: CaptureWriter | None = None
@@ -161,7 +165,7 @@ class HttpRun:
         keep = settings.host_header == "keep" or (settings.host_header is None and target.loopback)
         self._tap = Tap(
             target=target,
-            pool=UpstreamPool(target, self._tls),
+            pool=UpstreamPool(target, self._tls) if self._pool is None else self._pool(),
             guard=guard,
             recording=recording,
             report=self._desk.report if self._writer else _forget,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_tap.net.guard import Guard
 from mcp_tap.net.heads import Head, HeadReader, RawHeaders, RequestLine, replaced
+from mcp_tap.net.sink import Pool
 from mcp_tap.net.target import Target
-from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.net.whole import Whole
 from mcp_tap.proxy.exchange import HttpExchange
 from mcp_tap.proxy.recording import Recording
@@ -26,7 +26,7 @@ class Tap:
         self,
         *,
         target: Target,
-        pool: UpstreamPool,
+        pool: Pool,
         guard: Guard,
         recording: Recording,
         report: Callable[..., None],

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.net.heads import Head, RequestLine, StatusLine, request_head
-from mcp_tap.net.sink import Loss
-from mcp_tap.net.upstream import UpstreamConnection
+from mcp_tap.net.sink import Loss, Upstream
 from mcp_tap.proxy.answering.gate import Gate, Part
 from mcp_tap.proxy.tape import Tape
 
@@ -57,7 +56,7 @@ class OwnRequest:
         """It has ended, whatever way."""
         self._body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if head.fields.chunked else body
         self._most = most
-        self._connection: UpstreamConnection | None = None
+        self._connection: Upstream | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._asked_at = tap.t
         self._sent: float | None = None
@@ -103,7 +102,7 @@ class OwnRequest:
             else:
                 self._send_on(connection)
 
-    def _send_on(self, connection: UpstreamConnection) -> None:
+    def _send_on(self, connection: Upstream) -> None:
         self._sent = now = self.tap.t
         self._held = round(max(0.0, now - self._asked_at), 6)
         self._connection = connection

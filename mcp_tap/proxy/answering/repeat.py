@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcp_tap.net.heads import Head, RequestLine, StatusLine
-from mcp_tap.net.upstream import UpstreamConnection
+from mcp_tap.net.sink import Upstream
 from mcp_tap.proxy.answering.own import OwnRequest
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Repeat(OwnRequest):
             exchange.tap, chain.records, exchange.client.peer, head, body, secrets, MOST
         )
 
-    def _send_on(self, connection: UpstreamConnection) -> None:
+    def _send_on(self, connection: Upstream) -> None:
         if self.chain.exchange.client.full:
             connection.pause()
         super()._send_on(connection)
