@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Any, Final
 
 from mcp_tap.core import spec
@@ -17,6 +18,7 @@ from mcp_tap.core.records import (
     Noise,
     Payload,
 )
+from mcp_tap.core.values import short
 from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.replay.keys import key_of, target_of
 from mcp_tap.replay.recorded import (
@@ -85,7 +87,8 @@ class Reading:
             if record.replaces is not None:
                 return
             seen.by_tap = record.leg == "upstream"
-            seen.verb, seen.session = record.method, _session(record)
+            seen.verb, seen.path = intern(record.method), intern(record.path)
+            seen.session = _session(record)
         elif isinstance(record, HttpResponse):
             if record.leg != "upstream":
                 seen.status = record.status
@@ -143,7 +146,10 @@ class Reading:
             answers_round=round_.answers_round,
             by_tap=round_.by_tap,
             result_type=round_.result_type,
-            has_state=round_.state is not None,
+            retry=round_.sent_state is not None or bool(round_.answers),
+            sent=_short(round_.sent_state),
+            state=_short(round_.state),
+            candidates=tuple(round_.candidates),
             request_seq=round_.request_seq,
             response_seq=round_.response_seq,
         )
@@ -152,6 +158,10 @@ class Reading:
 def _session(record: HttpRequest | HttpResponse) -> str | None:
     found = (value for name, value in record.headers if name.lower() == spec.HEADER_SESSION)
     return next(found, None)
+
+
+def _short(state: str | None) -> str | bytes | None:
+    return None if state is None else short(state)
 
 
 def _ask(ask: Ask) -> RecordedAsk:

@@ -36,6 +36,8 @@ class RecordedExchange(Struct, kw_only=True, eq=False, gc=False):
     """What the client sent in it."""
     verb: str = ""
     """HTTP method; empty on stdio."""
+    path: str = ""
+    """Request target; empty on stdio."""
     method: str | None = None
     target: str | None = None
     """Tool or prompt name, resource URI, task id."""
@@ -80,11 +82,22 @@ class RecordedRound(Struct, kw_only=True, eq=False):
     by_tap: bool
     """The tap sent its request: a client saw no such round."""
     result_type: str | None
-    has_state: bool
-    """Its result issued a requestState."""
+    retry: bool
+    """Its request carried a state or answers."""
+    sent: str | bytes | None
+    """State its request carried; a long one as its digest (`core.values.short`)."""
+    state: str | bytes | None
+    """State its result issued, likewise."""
+    candidates: tuple[int, ...]
+    """Calls it may belong to, where nothing tells which (`link` is `ambiguous`)."""
     request_seq: int
     response_seq: int | None
     """Record of the response that ended it, or of the ask that did."""
+
+    @property
+    def has_state(self) -> bool:
+        """Its result issued a state."""
+        return self.state is not None
 
     @property
     def answered_by(self) -> Literal["client", "tap", "none"]:

@@ -1,0 +1,319 @@
+"""One script being played to one client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from mcp_tap.core import spec
+from mcp_tap.core.records import Headers, HttpResponse, Message, Noise
+from mcp_tap.core.values import same_id
+from mcp_tap.core.wire import dumps
+from mcp_tap.net.heads import HOP_BY_HOP
+from mcp_tap.replay.keys import params_of
+from mcp_tap.replay.server.outlets import Handle, Later, Outlet
+from mcp_tap.replay.server.scripts import Script, Step, is_ask, is_response
+from mcp_tap.replay.server.sessions import Asked, Session, Stream
+from mcp_tap.replay.splicing import CANCELLED, ID, STATE, SUBSCRIPTION, TOKEN, respliced
+
+_LEFT_OUT: Final = {
+    *(name.decode() for name in HOP_BY_HOP),
+    *("content-length", "transfer-encoding", "content-encoding", "date"),
+}
+_STREAM: Final = "text/event-stream"
+
+
+class Caller(Struct):
+    """What a client's request has that others' have not."""
+
+    value: dict[str, Any]
+    id: bytes | None
+    """Its JSON-RPC id, as JSON."""
+    progress: bytes | None
+    """Its progress token, as JSON."""
+
+    @classmethod
+    def of(cls, value: dict[str, Any]) -> Caller:
+        """Read it from a request."""
+        meta = params_of(value).get("_meta")
+        token = meta.get("progressToken") if type(meta) is dict else None
+        return cls(
+            value,
+            dumps(value["id"]) if "id" in value else None,
+            None if token is None else dumps(token),
+        )
+
+
+class Clock(Struct):
+    """When steps are due."""
+
+    later: Later
+    pace: float | None
+    """Recorded seconds of a second; None: everything is due at once."""
+
+
+class Play:
+    """Sends the steps of a script, each when it is its turn."""
+
+    def __init__(
+        self,
+        script: Script,
+        outlet: Outlet,
+        caller: Caller | None,
+        clock: Clock,
+        *,
+        session: Session | None = None,
+        delivered: Callable[[Step], str | None] | None = None,
+        branch: Callable[[Play, dict[str, Any]], Script | None] | None = None,
+    ) -> None:
+        """Begin; `advance()` sends.
+
+        Args:
+            script: what to send.
+            outlet: where to.
+            caller: whose request it answers; None: no request's.
+            clock: when.
+            session: the session it is in.
+            delivered: told of the response before it is sent; gives the state it is to carry.
+            branch: finds the script to go on with after an answer that is not this one's.
+        """
+        self.script = script
+        self._caller = caller
+        self._clock = clock
+        self._session = session
+        self._delivered = delivered
+        self._branch = branch
+        self._at = 0
+        self._waits = {wait.seq: wait.until for wait in script.waits}
+        self._now = script.steps[0].t if script.steps else 0.0
+        self._timer: Handle | None = None
+        self._over = False
+        self._outlet: Outlet | None = outlet
+        self._stream = Stream(outlet) if session is not None else None
+        self.asked: list[tuple[Step, Any]] = []
+        """What was asked so far, each with what was answered."""
+        self._held: Stream | None = None
+        self._asks: dict[int, bytes] = {}
+        """Ids that its asks have here, by record."""
+        if session is not None and self._stream is not None:
+            session.streams.append(self._stream)
+
+    @property
+    def caller_id(self) -> Any:
+        """JSON-RPC id of the request it answers."""
+        return None if self._caller is None else self._caller.value.get("id")
+
+    def hold(self, stream: Stream) -> None:
+        """Let a stream that is no request's read on here, once the script is through."""
+        self._held = stream
+
+    @property
+    def stream(self) -> Stream | None:
+        """Its stream, in the session era."""
+        return self._stream
+
+    def advance(self) -> None:
+        """Send what can be sent."""
+        if self._timer is not None or self._over:
+            return
+        steps = self.script.steps
+        while self._at < len(steps):
+            step = steps[self._at]
+            if any(until <= step.seq for until in self._waits.values()):
+                self._flush()
+                return
+            if self._not_due(step.t):
+                return
+            self._at += 1
+            self._send(step)
+        self._finish()
+
+    def drop(self) -> None:
+        """The client is gone, or does not want it any more."""
+        if self._stream is not None and not self._over:
+            self._outlet = self._stream.outlet = None  # it goes on, for who takes it up again
+            return
+        if self._held is not None and self._held.outlet is self._outlet:
+            self._held.outlet = None
+        self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def cancelled(self) -> None:
+        """Take note that the client cancelled the request."""
+        self._waits.pop(0, None)
+        self.advance()
+
+    def answer(self, seq: int, response: dict[str, Any]) -> None:
+        """Take the client's answer to an ask; go on as that client whose answer it was."""
+        self.asked = [(s, response if s.seq == seq else a) for s, a in self.asked]
+        other = self._branch(self, response) if self._branch is not None else None
+        if other is not None:
+            self.script = other
+            count = len(self.asked)
+            asks = [step.seq for step in other.steps if is_ask(step)][:count]
+            done = set(asks)
+            self._waits = {w.seq: w.until for w in other.waits if w.seq not in done}
+            until = max((w.until for w in other.waits if w.seq in done), default=0)
+            self._at = next((i for i, s in enumerate(other.steps) if s.seq > until), 0)
+            if self._at == 0:
+                self._at = len(other.steps)
+            self._now = other.steps[self._at - 1].t
+        else:
+            self._waits.pop(seq, None)
+        self.advance()
+
+    def fail(self, data: bytes) -> None:
+        """End with an error in the place of what would come."""
+        if self._over:
+            return
+        self._message(data, None)
+        self._close()
+
+    def _not_due(self, t: float) -> bool:
+        pace = self._clock.pace
+        delay = 0.0 if pace is None else max(0.0, t - self._now) / pace
+        self._now = max(self._now, t)
+        if delay <= 0:
+            return False
+        self._flush()
+        self._timer = self._clock.later(delay, self._due)
+        return True
+
+    def _due(self) -> None:
+        self._timer = None
+        self.advance()
+
+    def _send(self, step: Step) -> None:
+        record = step.record
+        if isinstance(record, HttpResponse):
+            self._head(record)
+        elif isinstance(record, Message):
+            self._said(step, record)
+        elif self._outlet is not None:
+            comment = isinstance(record, Noise) and record.sse is None
+            data = record.payload()
+            if self._stream is not None and isinstance(record, Noise) and record.sse is not None:
+                self._stream.sent.append((b"", record.sse))
+            self._outlet.other(data, record.sse, comment=comment)
+
+    def _head(self, record: HttpResponse) -> None:
+        if self._outlet is None:
+            return
+        session = None if self._session is None else self._session.id
+        self._outlet.head(record.status, record.reason, served_headers(record.headers, session))
+
+    def _said(self, step: Step, record: Message) -> None:
+        """Send a message with this client's tokens in it."""
+        value, data, caller = step.value, record.payload(), self._caller
+        if is_ask(step):
+            data = respliced(data, {ID: self._ask(step)})
+        elif is_response(step):
+            tokens: dict[tuple[str, ...], bytes] = {}
+            own = caller is not None and caller.id is not None
+            if own and caller is not None and caller.id is not None:
+                tokens[ID] = caller.id
+            if self._delivered is not None:
+                state = self._delivered(step)
+                if state is not None:
+                    tokens[STATE] = dumps(state)
+            data = respliced(data, tokens)
+        elif type(value) is dict:
+            moved = self._notification(value, data)
+            if moved is None:
+                return
+            data = moved
+        if step.aside and self._session is not None and self._session.id is not None:
+            self._session.stream.message(data, record.sse)
+        else:
+            self._message(data, record.sse)
+
+    def _notification(self, value: dict[str, Any], data: bytes) -> bytes | None:
+        """Put this client's tokens into a notification; None: it did not ask for such."""
+        caller, method = self._caller, value.get("method")
+        if caller is None:
+            return data
+        if method == spec.NOTE_PROGRESS:
+            return None if caller.progress is None else respliced(data, {TOKEN: caller.progress})
+        if method == spec.NOTE_CANCELLED:
+            wanted = params_of(value).get("requestId")
+            for step, _ in self.asked:
+                if same_id(step.value.get("id"), wanted) and step.seq in self._asks:
+                    return respliced(data, {CANCELLED: self._asks[step.seq]})
+        elif caller.id is not None:
+            return respliced(data, {SUBSCRIPTION: caller.id})
+        return data
+
+    def _ask(self, step: Step) -> bytes:
+        assert self._session is not None
+        self.asked.append((step, None))
+        token = self._session.ask(step.value.get("id"), Asked(step.seq, self.answer))
+        self._asks[step.seq] = token
+        return token
+
+    def _message(self, data: bytes, sse: Any) -> None:
+        if self._stream is not None:
+            self._stream.message(data, sse)
+        elif self._outlet is not None:
+            self._outlet.message(data, sse)
+
+    def _flush(self) -> None:
+        if self._outlet is not None:
+            self._outlet.flush()
+
+    def _finish(self) -> None:
+        """End as the recorded exchange ended; what its client left stays open."""
+        exchange = self.script.exchange
+        how = exchange.how
+        if self._held is not None and self._outlet is not None:
+            self._held.attach(self._outlet)
+            self._outlet.flush()
+            return
+        ended = exchange.end is not None and not self.script.answered
+        if ended and self._not_due(exchange.end or 0.0):
+            return
+        if self.script.answered or how == "complete" or (how is not None and how not in _LEFT):
+            if how == "upstream_cut" and not self.script.answered:
+                self._over = True
+                if self._outlet is not None:
+                    self._outlet.cut()
+            else:
+                self._close()
+        else:
+            self._flush()
+
+    def _close(self) -> None:
+        self._over = True
+        if self._stream is not None:
+            self._stream.ended = True
+        if self._outlet is not None:
+            self._outlet.end()
+        if self._stream is not None:
+            self._stream.outlet = None
+
+
+_LEFT: Final = ("client_gone", "shutdown")
+"""Ends that say nothing about what the server would have sent."""
+
+
+def served_headers(headers: Headers, session: str | None) -> Headers:
+    """Give the fields of a recorded response that a client gets."""
+    found = []
+    for name, value in headers:
+        low = name.lower()
+        if low in _LEFT_OUT:
+            continue
+        if low == spec.HEADER_SESSION:
+            if session is not None:
+                found.append((name, session))
+            continue
+        found.append((name, value))
+    return found
+
+
+def is_stream(headers: Headers) -> bool:
+    """Tell whether a response is a stream of events."""
+    kinds = (value for name, value in headers if name.lower() == "content-type")
+    return any(kind.lower().startswith(_STREAM) for kind in kinds)

@@ -1,0 +1,305 @@
+"""A recorded server: takes requests, finds what to answer, plays it.
+
+It knows no socket and no clock; the faces for HTTP and stdio bring theirs along.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from mcp_tap.core import spec
+from mcp_tap.core.values import id_key
+from mcp_tap.core.wire import UNPARSED, dumps, whole_value
+from mcp_tap.replay.index import Index
+from mcp_tap.replay.keys import key_of, params_of, target_of
+from mcp_tap.replay.server.matching import AfterLast, Book, Exhausted, Given, Node
+from mcp_tap.replay.server.misses import Miss, Misses, error_of
+from mcp_tap.replay.server.outlets import Outlet, say
+from mcp_tap.replay.server.play import Caller, Clock, Play
+from mcp_tap.replay.server.pushed import Branches
+from mcp_tap.replay.server.scripts import Script, Scripts, Step
+from mcp_tap.replay.server.sessions import Session
+from mcp_tap.replay.server.states import Refused, Served, States
+from mcp_tap.replay.server.visits import Turns, Visits
+
+OnMiss: TypeAlias = Literal["error", "nearest", "404", "forward"]
+JSON: Final = [("Content-Type", "application/json")]
+MARK: Final = "Mcp-Tap-Error"
+_MOST_SESSIONS: Final = 10_000
+_MOST_IDS: Final = 10_000
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """A request as a face got it."""
+
+    verb: str = "POST"
+    path: str = "/"
+    session: str | None = None
+    last_event: str | None = None
+    body: bytes = b""
+    lines: bool = False
+    """It came as a line: there is one session, and no head to answer with."""
+
+
+class Forward(Exception):
+    """A request that shall go to a real server."""
+
+
+class Player:
+    """Serves what an index holds."""
+
+    def __init__(
+        self,
+        index: Index,
+        clock: Clock,
+        *,
+        after_last: AfterLast = "repeat",
+        on_miss: OnMiss = "error",
+        report: Callable[[Miss], None],
+    ) -> None:
+        """Get ready.
+
+        Args:
+            index: what was recorded.
+            clock: when steps are due.
+            after_last: what an equal call gets when all recorded ones were served.
+            on_miss: what a request gets that was not recorded.
+            report: told of each miss.
+        """
+        self._index = index
+        self._clock = clock
+        self._on_miss = on_miss
+        self._report = report
+        self._book = Book(index, after_last)
+        self._states = States(self._book)
+        self._scripts = Scripts(index)
+        self._misses = Misses(index, self._book)
+        self._sessions: dict[str, Session] = {}
+        self._anonymous = Session(id=None)
+        self._turns = Turns(index)
+        self._visits = Visits(index, self._scripts, self._turns, clock)
+        self._branches = Branches(index, self._book, self._scripts, self._misses, report)
+
+    def take(self, request: Request, outlet: Outlet) -> Play | None:
+        """Answer a request; give what is being played, for whoever may have to drop it.
+
+        Raises:
+            Forward: it was not recorded, and shall go to a real server.
+        """
+        session = self._session(request)
+        if session is None:
+            say(outlet, 404, "Not Found", _error(None, -32001, "session not found"))
+            return None
+        if request.verb == "POST":
+            return self._post(request, session, outlet)
+        if request.verb == "GET":
+            return self._visits.get(request.path, request.last_event, session, outlet)
+        if request.verb == "DELETE" and session.id is not None:
+            self._sessions.pop(session.id, None)
+            session.end()
+        return self._visits.other(request.verb, request.path, outlet, session)
+
+    def _session(self, request: Request) -> Session | None:
+        if request.session is None or request.lines:
+            return self._anonymous
+        return self._sessions.get(request.session)
+
+    # what clients send
+
+    def _post(self, request: Request, session: Session, outlet: Outlet) -> Play | None:
+        value = whole_value(request.body)
+        if type(value) is not dict:
+            words = "no JSON" if value is UNPARSED else "no JSON-RPC message"
+            say(outlet, 400, "Bad Request", _error(None, -32700, f"the body is {words}"))
+            return None
+        method = value.get("method")
+        if type(method) is str:
+            if "id" not in value:
+                return self._notified(value, method, session, outlet)
+            try:
+                return self._called(request, value, method, session, outlet)
+            except Miss as miss:
+                return self._missed(miss, value, session, outlet)
+        session.answered(value)
+        return self._accepted("response", "", session, outlet)
+
+    def _notified(
+        self, value: dict[str, Any], method: str, session: Session, outlet: Outlet
+    ) -> Play | None:
+        if method == spec.NOTE_CANCELLED:
+            cancel = session.cancels.pop(id_key(params_of(value).get("requestId")), None)
+            if cancel is not None:
+                cancel()
+        return self._accepted("notification", method, session, outlet)
+
+    def _accepted(self, kind: str, method: str, session: Session, outlet: Outlet) -> Play | None:
+        """Answer what wants no answer as it was recorded, else as every server does."""
+        exchange = self._turns.next((kind, method), session)
+        script = None if exchange is None else self._scripts.of(exchange)
+        if script is None or not (script.steps or exchange is None or exchange.verb):
+            say(outlet, 202, "Accepted")
+            return None
+        aside = any(step.aside for step in script.steps)
+        play = Play(script, outlet, None, self._clock, session=session if aside else None)
+        play.advance()
+        return play
+
+    def _called(
+        self, request: Request, value: dict[str, Any], method: str, session: Session, outlet: Outlet
+    ) -> Play | None:
+        target = target_of(value)
+        params = params_of(value)
+        given = Given(key_of(value), value, (method, target), params.get("inputResponses"))
+        if given.answers or params.get("requestState") is not None:
+            known = self._retry(given, outlet)
+            if known is None:
+                return None
+            path, before, token = known
+        else:
+            path, before, token = (self._first(given, session),), None, None
+        node = path[-1]
+        script = self._scripts.of(node.exchange)
+        if script.cut:
+            raise self._misses.cut(given, node)
+        if method == spec.INITIALIZE:
+            session = self._opened(node, session, lines=request.lines)
+
+        def delivered(step: Step) -> str | None:
+            return self._delivered(step, path, given, before, token)
+
+        return self._play(script, given, node, session, outlet, delivered)
+
+    def _play(
+        self,
+        script: Script,
+        given: Given,
+        node: Node,
+        session: Session,
+        outlet: Outlet,
+        delivered: Callable[[Step], str | None],
+    ) -> Play:
+        """Play what a request gets."""
+        caller = Caller.of(given.value)
+        era = script.exchange.era
+        play = Play(
+            script,
+            outlet,
+            caller,
+            self._clock,
+            session=session if era == "session" or script.waits else None,
+            delivered=delivered,
+            branch=lambda play, response: self._branches.of(play, node, response),
+        )
+        if caller.id is not None:
+            session.cancels[id_key(given.value.get("id"))] = play.cancelled
+            session.ids[script.exchange.number] = caller.id
+            for table in (session.cancels, session.ids):
+                if len(table) > _MOST_IDS:
+                    del table[next(iter(table))]  # type: ignore[arg-type]
+        play.advance()
+        return play
+
+    def _first(self, given: Given, session: Session) -> Node:
+        try:
+            node = self._book.first(given, session.recorded)
+        except Exhausted:
+            raise self._misses.exhausted(given) from None
+        if node is None:
+            raise self._misses.call(given)
+        return node
+
+    def _retry(
+        self, given: Given, outlet: Outlet
+    ) -> tuple[tuple[Node, ...], Served | None, str | None] | None:
+        """Find what a retry gets; refuse it, where a server would."""
+        try:
+            found = self._states.find(given)
+        except Exhausted:
+            raise self._misses.exhausted(given) from None
+        except Refused as refusal:
+            if self._on_miss == "forward":
+                raise Forward from None
+            data = _error(given.value.get("id"), spec.INVALID_PARAMS, str(refusal))
+            say(outlet, 400, "Bad Request", data)
+            return None
+        if found is None:
+            raise self._misses.answers(given, self._states.near(given))
+        return found
+
+    def _delivered(
+        self,
+        step: Step,
+        path: tuple[Node, ...],
+        given: Given,
+        before: Served | None,
+        token: str | None,
+    ) -> str | None:
+        """Take note of a response that is about to be sent; give the state it issues."""
+        result = step.value.get("result")
+        asks = type(result) is dict and result.get("resultType") == spec.INPUT_REQUIRED
+        if not asks or path[-1].exchange.era == "session":
+            if before is not None:
+                self._states.complete(path, given, before, final="error" not in step.value)
+            return None
+        requests = result.get("inputRequests")
+        return self._states.issue(
+            path,
+            given,
+            frozenset(requests) if type(requests) is dict else frozenset(),
+            state=result.get("requestState") is not None,
+            before=before,
+            token=token,
+        )
+
+    # the session era
+
+    def _opened(self, node: Node, session: Session, *, lines: bool) -> Session:
+        """Begin a session, as the one that was recorded."""
+        exchange = node.exchange
+        if lines or exchange.era != "session":
+            session.recorded, session.capture = exchange.session, exchange.capture
+            return session
+        if exchange.verb and exchange.session is None:
+            return session
+        new = Session(id=secrets.token_hex(16), recorded=exchange.session, capture=exchange.capture)
+        assert new.id is not None
+        self._sessions[new.id] = new
+        if len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.pop(next(iter(self._sessions))).end()
+        return new
+
+    # what was not recorded
+
+    def _missed(
+        self, miss: Miss, value: dict[str, Any], session: Session, outlet: Outlet
+    ) -> Play | None:
+        if self._on_miss == "forward":
+            raise Forward
+        if self._on_miss == "nearest" and miss.nearest is not None:
+            self._report(miss)
+            node = miss.nearest
+            given = Given(key_of(value), value, (node.call.method, node.call.target))
+            script = self._scripts.of(node.exchange)
+            if not script.cut:
+                return self._play(
+                    script,
+                    given,
+                    node,
+                    session,
+                    outlet,
+                    lambda step: self._delivered(step, (node,), given, None, None),
+                )
+        self._report(miss)
+        status, reason = (404, "Not Found") if self._on_miss == "404" else (200, "OK")
+        outlet.head(status, reason, [*JSON, (MARK, miss.error.code)])
+        outlet.message(error_of(miss, value.get("id")), None)
+        outlet.end()
+        return None
+
+
+def _error(request_id: Any, code: int, words: str) -> bytes:
+    return dumps({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": words}})

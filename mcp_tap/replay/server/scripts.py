@@ -1,0 +1,226 @@
+"""What to send in the place of a recorded server, and in which order.
+
+The script of a request is what its exchange got, in the order in which it came.  What came
+elsewhere meanwhile, on a session's GET stream or as a line of its own, belongs to the script as
+well: it came because of this request, as far as anybody can tell.  So a client sees it when it
+makes that request, and never before.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from mcp_tap.core import spec
+from mcp_tap.core.records import Body, HttpRequest, HttpResponse, Message, Noise
+from mcp_tap.core.wire import UNPARSED, value_of
+from mcp_tap.replay.index import Index
+from mcp_tap.replay.recorded import RecordedCall, RecordedExchange
+
+Place = tuple[int, int]
+"""A capture, by its index, and the number of one of its exchanges."""
+Sent = HttpResponse | Message | Body | Noise
+
+_SENT: Final = (HttpResponse, Message, Body, Noise)
+_MOST_CACHED: Final = 512
+_MOST_BYTES: Final = 256 << 10
+"""Bytes of a script that is kept for the next time."""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One thing to send."""
+
+    seq: int
+    t: float
+    record: Sent
+    value: Any
+    """Its payload, parsed."""
+    aside: bool = False
+    """It came on another stream."""
+
+
+class Wait(Struct, frozen=True):
+    """What a client has to do before a script goes on."""
+
+    seq: int
+    """Record of the ask it has to answer; 0: it has to cancel the request."""
+    until: int
+    """Steps from this `seq` on wait."""
+
+
+class Script(Struct, frozen=True, kw_only=True):
+    """All that is sent because of one request."""
+
+    exchange: RecordedExchange
+    steps: tuple[Step, ...]
+    waits: tuple[Wait, ...] = ()
+    answered: bool
+    """The response to the request is in it."""
+    size: int
+
+    @property
+    def cut(self) -> bool:
+        """Something in it was not recorded whole, so that it cannot be sent."""
+        return any(getattr(step.record, "truncated", False) for step in self.steps)
+
+
+class Scripts:
+    """Scripts of the exchanges of an index."""
+
+    def __init__(self, index: Index) -> None:
+        """Look for what came on streams that no request opened."""
+        self._index = index
+        self._cache: OrderedDict[Place, Script] = OrderedDict()
+        self._aside: dict[Place, list[int]] = {}
+        """What came elsewhere because of an exchange."""
+        self._elsewhere: set[tuple[int, int]] = set()
+        """Capture and `seq` of all of that."""
+        self._waits: dict[Place, list[Wait]] = {}
+        self.resumed: dict[tuple[int, str], RecordedExchange] = {}
+        """Exchanges that took a stream up again, by capture and event id."""
+        asks = dict(self._asks())
+        for capture in range(len(index.captures)):
+            self._sort_out(capture, asks)
+
+    def of(self, exchange: RecordedExchange) -> Script:
+        """Give the script of an exchange."""
+        place = exchange.capture, exchange.number
+        script = self._cache.get(place)
+        if script is not None:
+            self._cache.move_to_end(place)
+            return script
+        script = self._made(exchange)
+        if script.size <= _MOST_BYTES:
+            self._cache[place] = script
+            if len(self._cache) > _MOST_CACHED:
+                self._cache.popitem(last=False)
+        return script
+
+    def _made(self, exchange: RecordedExchange) -> Script:
+        place = exchange.capture, exchange.number
+        steps = [
+            step
+            for step in map(_step, self._index.messages(exchange))
+            if step is not None and (exchange.capture, step.seq) not in self._elsewhere
+        ]
+        read = self._index.captures[exchange.capture].source.record
+        for seq in self._aside.get(place, ()):
+            step = _step(read(seq), aside=True)
+            if step is not None:
+                steps.append(step)
+        steps.sort(key=lambda step: step.seq)
+        return Script(
+            exchange=exchange,
+            steps=tuple(steps),
+            waits=tuple(self._waits.get(place, ())),
+            answered=any(is_response(step) for step in steps),
+            size=sum(
+                len(s.record.payload()) for s in steps if not isinstance(s.record, HttpResponse)
+            ),
+        )
+
+    def _asks(self) -> Iterator[tuple[tuple[int, int], Place]]:
+        """Note what scripts have to wait for; give the owners of pushed asks."""
+        captures = self._index.captures
+        for call in self._index.calls:
+            place = call.capture, call.rounds[0].exchange.number
+            waits = [
+                Wait(ask.seq, ask.answer_seq)
+                for round_ in call.rounds
+                for ask in round_.asks.values()
+                if ask.pushed and ask.answer_seq is not None
+            ]
+            if call.outcome == "cancelled":
+                others = (captures[call.capture].exchanges.get(n) for n in call.others)
+                waits += [
+                    Wait(0, e.seqs[0]) for e in others if e and e.method == spec.NOTE_CANCELLED
+                ]
+            if waits:
+                self._waits[place] = waits
+            yield from _pushed(call, place)
+
+    def _sort_out(self, capture: int, asks: dict[tuple[int, int], Place]) -> None:
+        """Find whose script the messages belong to that no exchange of their own explains."""
+        exchanges = [e for e in self._index.captures[capture].exchanges.values() if not e.by_tap]
+        calls = {n for c in self._index.calls if c.capture == capture for n in c.others}
+        strays: list[tuple[int, bool]] = []
+        for exchange in exchanges:
+            if exchange.kind == "http" and exchange.verb in ("", "GET"):
+                messages = self._messages(exchange)
+                if exchange.verb == "" or exchange.number not in calls:
+                    strays += ((seq, exchange.verb == "") for seq in messages)
+        owners = _owners(sorted(strays), exchanges)
+        for seq, owner in owners:
+            place = asks.get((capture, seq)) or (None if owner is None else (capture, owner))
+            if place is not None:
+                self._aside.setdefault(place, []).append(seq)
+                self._elsewhere.add((capture, seq))
+
+    def _messages(self, exchange: RecordedExchange) -> list[int]:
+        """List the messages of a stream; note what event it was taken up behind."""
+        found = []
+        for record in self._index.messages(exchange):
+            if isinstance(record, HttpRequest):
+                last_event = _header(record, spec.HEADER_LAST_EVENT)
+                if last_event is not None:
+                    self.resumed[exchange.capture, last_event] = exchange
+            elif isinstance(record, Message) and record.sender != "client":
+                found.append(record.seq)
+        return found
+
+
+def is_response(step: Step) -> bool:
+    """Tell whether it is a JSON-RPC response."""
+    value = step.value
+    return type(value) is dict and "method" not in value and ("result" in value or "error" in value)
+
+
+def is_ask(step: Step) -> bool:
+    """Tell whether it is a request that the client has to answer."""
+    value = step.value
+    return type(value) is dict and "id" in value and type(value.get("method")) is str
+
+
+def _step(record: Any, *, aside: bool = False) -> Step | None:
+    if not isinstance(record, _SENT) or getattr(record, "sender", "server") == "client":
+        return None
+    if isinstance(record, HttpResponse) and record.status < 200:
+        return None
+    value = value_of(record) if isinstance(record, Message) else UNPARSED
+    return Step(seq=record.seq, t=record.t, record=record, value=value, aside=aside)
+
+
+def _pushed(call: RecordedCall, place: Place) -> Iterator[tuple[tuple[int, int], Place]]:
+    for round_ in call.rounds:
+        for ask in round_.asks.values():
+            if ask.pushed:
+                yield (call.capture, ask.seq), place
+
+
+def _owners(
+    strays: list[tuple[int, bool]], exchanges: list[RecordedExchange]
+) -> Iterator[tuple[int, int | None]]:
+    """Say which request was under way when each message came, the newest of several.
+
+    Of a line (the second of each pair is true) it is the newest message of the client otherwise.
+    """
+    begun = sorted(
+        (e for e in exchanges if e.kind != "http" and e.seqs), key=lambda e: e.seqs[0], reverse=True
+    )
+    active: list[RecordedExchange] = []
+    newest: RecordedExchange | None = None
+    for seq, line in strays:
+        while begun and begun[-1].seqs[0] < seq:
+            newest = begun.pop()
+            if newest.kind == "request" and newest.method != spec.LISTEN:
+                active.append(newest)
+        active = [e for e in active if e.seqs[-1] > seq]
+        owner = active[-1] if active else newest if line else None
+        yield seq, None if owner is None else owner.number
+
+
+def _header(record: HttpRequest, name: str) -> str | None:
+    return next((value for key, value in record.headers if key.lower() == name), None)
