@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.flow import Band, Flow, band_of
-from mcp_tap.core.facts.held import size_of
+from mcp_tap.core.facts.held import size_of, size_of_head
 from mcp_tap.core.facts.message import Message, speaks
 from mcp_tap.core.facts.seen import Run
 from mcp_tap.core.facts.steady import Rest, is_flat
@@ -147,6 +147,7 @@ class Judge:
             is_endpoint=not path or self._endpoint in (None, path),
             head=live.head,
         )
+        live.head = None
         return flow
 
     def _request(self, live: Live | None, record: HttpRequest, _: Any) -> list[Finding]:
@@ -310,7 +311,11 @@ class Judge:
 
     def _weigh(self, flow: Flow, message: Message) -> None:
         """Weigh what is held until its exchange ends; over stdio it ends with its response."""
-        if self._http or message is flow.sent:
+        if message is flow.sent:
+            known = flow.known
+            head = known.size if known is not None else size_of_head(flow.head)
+            self._run.held.add(flow, size_of(message) + head)
+        elif self._http:
             self._run.held.add(flow, size_of(message))
         else:
             self._run.held.free(flow)

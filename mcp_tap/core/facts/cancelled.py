@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mcp_tap.core.bounded import Recent
 from mcp_tap.core.facts.flow import MODERN
+from mcp_tap.core.facts.places import named
 from mcp_tap.core.facts.progress import Token, is_over, token_key
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.spec import LISTEN, NOTE_CANCELLED
@@ -96,7 +97,7 @@ class Cancelled(Topic):
         before = sent.get(key)
         shared = before is not None and not before.is_over
         exchange = flow.exchange
-        new = Sent(exchange.number, exchange, message.method, flow.band == MODERN, shared)
+        new = Sent(exchange.number, exchange, named(message.method), flow.band == MODERN, shared)
         sent.put(key, new)
 
     def get(self, request_id: Any) -> Sent | None:

@@ -120,7 +120,8 @@ class Flow(Struct, eq=False):
         self.spent = True
         self.answers, self.memo = (), {}
         self.sent = self.request = self.response = self.retry = None
-        self.known = self.reply_known = None
+        self.known = self.reply_known = self.head = self.reply = None
+        self._fields = self._reply_fields = None
 
     @property
     def modern(self) -> bool:

@@ -15,6 +15,7 @@ from mcp_tap.core.linking.calls import payload_size
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.message import Message
+    from mcp_tap.core.records import HttpRequest, HttpResponse
 
 MOST_BYTES: Final = 24 << 20
 """As they were on the wire; as objects they take several times that."""
@@ -63,3 +64,8 @@ class Held:
 def size_of(message: Message) -> int:
     """Give the bytes of a message."""
     return payload_size(message.record)
+
+
+def size_of_head(head: HttpRequest | HttpResponse | None) -> int:
+    """Give the characters of a head's fields; stdio has none."""
+    return 0 if head is None else sum(len(name) + len(value) for name, value in head.headers)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp_tap.core.facts.annotations import PREFIX
 from mcp_tap.core.facts.flow import MODERN
-from mcp_tap.core.facts.held import size_of
+from mcp_tap.core.facts.held import size_of, size_of_head
 from mcp_tap.core.facts.message import NONE
 from mcp_tap.core.spec import INITIALIZE, LISTEN, NAME_PARAM, NOTE_PROGRESS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mcp_tap.core.facts.flow import Flow
     from mcp_tap.core.facts.message import Message
-    from mcp_tap.core.records import Headers, HttpResponse
+    from mcp_tap.core.records import Headers, HttpRequest, HttpResponse
 
 MOST: Final = 512
 """Requests remembered of a run."""
@@ -61,13 +61,14 @@ class Rest(NamedTuple):
 class Known:
     """A request in which steady rules found nothing."""
 
-    __slots__ = ("fields", "meta", "path", "progress", "replies", "rest", "version")
+    __slots__ = ("fields", "meta", "path", "progress", "replies", "rest", "size", "version")
 
     def __init__(self, message: Message) -> None:
         """Remember one."""
         flow = message.flow
         head = flow.head
         self.path = None if head is None else head.path
+        self.size = size_of_head(head)
         self.fields = None if head is None else Fields(head.headers)
         self.version = flow.exchange.version
         self.meta = _plain(message.meta)
@@ -180,7 +181,7 @@ class Steady:
             return None
         if flow.exchange.size > LARGEST or (head is None and flow.http):
             return None
-        if head is not None and (head.method != "POST" or not _is_usual(head.headers)):
+        if head is not None and (head.method != "POST" or not _is_usual(head)):
             return None
         key = _key(flow, message, params)
         if key is None:
@@ -188,7 +189,7 @@ class Steady:
         self._requests.pop(key, None)
         if len(self._requests) >= MOST:
             del self._requests[next(iter(self._requests))]
-        self.weigh(flow.exchange.size + (0 if head is None else _size(head.headers)))
+        self.weigh(flow.exchange.size + size_of_head(head))
         known = self._requests[key] = Known(message)
         return known
 
@@ -232,18 +233,16 @@ def learn_result(message: Message) -> None:
         return
     if not _RARE.isdisjoint(result) or not _is_plain_result(message, flow, result):
         return
-    if flow.http and flow.reply is None:
-        return
     reply = flow.reply_known if flow.http else known.replies.get(None)
     if reply is None:
         head = flow.reply
-        if head is not None and not _is_usual(head.headers):
+        if flow.http if head is None else not _is_usual(head):
             return
         if len(known.replies) >= MOST_REPLIES:
             known.replies.clear()
         key = None if head is None else (head.status, flow.exchange.content_type)
         reply = known.replies[key] = Reply(head)
-        flow.seen.run.steady.weigh(0 if head is None else _size(head.headers))
+        flow.seen.run.steady.weigh(size_of_head(head))
     if flow.exchange.size <= LARGEST or message.meta is NONE:
         if len(reply.results) >= MOST_REPLIES:
             reply.results.clear()
@@ -344,12 +343,7 @@ def _plain(meta: dict[str, Any]) -> dict[str, Any]:
     return rest
 
 
-def _size(headers: Headers) -> int:
-    return sum(len(name) + len(value) for name, value in headers)
-
-
-def _is_usual(headers: Headers) -> bool:
+def _is_usual(head: HttpRequest | HttpResponse) -> bool:
     """Tell whether fields are small, and none of them repeats an argument."""
-    if _size(headers) > LARGEST:
-        return False
-    return not any(name.lower().startswith(PREFIX) for name, _ in headers)
+    is_small = size_of_head(head) <= LARGEST
+    return is_small and not any(name.lower().startswith(PREFIX) for name, _ in head.headers)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from mcp_tap.core.facts.held import Held, size_of
+from mcp_tap.core.facts.held import Held, size_of, size_of_head
 from mcp_tap.core.facts.message import Message
+from mcp_tap.core.records import HttpResponse
 from mcp_tap.core.records import Message as Record
 from tests.facts import message
 
@@ -53,3 +54,9 @@ def test_what_alone_is_too_much_is_let_go_of_as_well():
 def test_a_message_weighs_what_its_payload_has():
     record = Record(seq=1, t=0.0, sender="client", text="é" * 10)
     assert size_of(Message(record, None, message("tools/list", 1).flow)) == 20
+
+
+def test_a_head_weighs_what_its_fields_have():
+    headers = [("Host", "example.com"), ("Accept", "*/*")]
+    assert size_of_head(HttpResponse(seq=1, t=0.0, exchange=1, status=200, headers=headers)) == 24
+    assert size_of_head(None) == 0
