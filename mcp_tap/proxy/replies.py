@@ -63,23 +63,19 @@ def make_reply(
         content_type, body = b"text/plain; charset=utf-8", f"mcp-tap: {why}\n".encode()
     else:
         content_type = b"application/json"
-        body = dumps(
-            {
-                "jsonrpc": "2.0",
-                "id": request_id,
-                "error": {
-                    "code": number,
-                    "message": f"mcp-tap: {why}",
-                    "data": {"sender": "mcp-tap", "error": code},
-                },
-            }
-        )
+        body = dumps({"jsonrpc": "2.0", "id": request_id, "error": error_of(code, why, number)})
     headers = [
         (b"Content-Type", content_type),
         (b"Content-Length", b"%d" % len(body)),
         (MARK_HEADER, code.encode()),
     ]
     return Reply(status=status, code=code, why=why, headers=headers, body=body)
+
+
+def error_of(code: str, why: str, number: int = INTERNAL_ERROR) -> dict[str, Any]:
+    """Make the error of a JSON-RPC response that the tap made up; arguments as above."""
+    data = {"sender": "mcp-tap", "error": code}
+    return {"code": number, "message": f"mcp-tap: {why}", "data": data}
 
 
 def unconnected(error: OSError, url: str) -> tuple[int, str, str, How]:

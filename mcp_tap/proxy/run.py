@@ -83,6 +83,7 @@ class HttpRun:
         self._pool = pool
         if answering is not None:
             answering.label = settings.label
+            answering.host = self._target.authority
         self._writer: CaptureWriter | None = None
         self._server: asyncio.Server | None = None
         self._desk: Desk | None = None

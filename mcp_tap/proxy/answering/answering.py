@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from itertools import count
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from mcp_tap.answers.book import Answered, Book, Decided, Unmatched
 from mcp_tap.answers.question import Question
 from mcp_tap.core.bounded import Bounded
 from mcp_tap.core.values import short
-from mcp_tap.proxy.answering.errand import Errand
 from mcp_tap.proxy.answering.request import Reader
 from mcp_tap.proxy.answering.sessions import Sessions
-from mcp_tap.proxy.answering.tasked import Tasks
+from mcp_tap.proxy.answering.tasks import Tasks
+
+if TYPE_CHECKING:
+    from mcp_tap.proxy.answering.errand import Errand
 
 MAX_ROUNDS = 10
 """Rounds the tap answers in one call; the official SDKs have the same limit."""
@@ -50,8 +52,10 @@ class Answering:
         self.max_rounds = max_rounds
         self.longest = longest
         self.person = person
-        self.reader = Reader(book.advertised())
-        self.sessions = Sessions(book.advertised())
+        self.advertised = book.advertised()
+        """Capabilities that are declared where a client does not."""
+        self.reader = Reader(self.advertised)
+        self.sessions = Sessions(self.advertised)
         """Of the era to 2025-11-25."""
         self.tasks = Tasks()
         self.errands: set[Errand] = set()
@@ -66,8 +70,15 @@ class Answering:
         """What the user calls the server."""
         self.server: str | None = None
         """The name the server gave itself last."""
+        self.host: str | None = None
+        """What it is called as long as nothing else is known."""
         self._ids = count(1)
-        self._passed: Bounded[str | bytes, int] = Bounded(_MOST_PASSED, LONGEST * 6)
+        self._passed: Bounded[str | bytes, Hashable] = Bounded(_MOST_PASSED, LONGEST * 6)
+
+    @property
+    def server_name(self) -> str | None:
+        """What the server is called: by the user, by itself, else its host."""
+        return self.label or self.server or self.host
 
     def next_id(self) -> bytes:
         """Give the token of an id that no other request of the run has from the tap."""
@@ -83,11 +94,11 @@ class Answering:
         for errand in [*self.errands]:
             errand.drop("shutdown", "the tap stopped")
 
-    def passed(self, state: str, call: int, t: float) -> None:
+    def passed(self, state: str, call: Hashable, t: float) -> None:
         """Remember whose state a client was given, since it answers that round itself."""
         self._passed.put(short(state), call, t)
 
-    def resumed(self, state: str | None) -> int | None:
+    def resumed(self, state: str | None) -> Hashable:
         """Find the call that a client's own retry goes on with."""
         return None if state is None else self._passed.get(short(state))
 

@@ -9,47 +9,35 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from mcp_tap.answers.book import Given, Unmatched
-from mcp_tap.answers.question import Question, questions
-from mcp_tap.core.wire import dumps
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
-from mcp_tap.proxy.answering.asked import Asked
-from mcp_tap.proxy.answering.deciding import decide, let_person, too_many
+from mcp_tap.proxy.answering.deciding import let_person
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.repeat import MOST, Repeat
-from mcp_tap.proxy.answering.verdicts import HOOK, Ask, Fail, Pass, Round, Send, Verdict, told
+from mcp_tap.proxy.answering.rounds import Rounds, secrets_of
+from mcp_tap.proxy.answering.verdicts import HOOK, Ask, Fail, Pass, Round, Send, told
 from mcp_tap.proxy.tape import Tape
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
     from mcp_tap.proxy.answering.exchange import AnsweringExchange
 
-_WAIT_FIRST: Final = 0.05
-_WAIT_MOST: Final = 0.25
-"""Seconds before a round without asks is repeated: at first, and at most; the SDKs wait as long."""
 
-
-class Chain:
+class Chain(Rounds):
     """Drives one call."""
 
     def __init__(self, exchange: AnsweringExchange) -> None:
         """Begin with the client's request, which has gone upstream."""
+        super().__init__(exchange.answering, exchange.watched, exchange.tape.exchange)
         self.exchange = exchange
-        self.answering = exchange.answering
         self.records = exchange.records
-        self.watched = exchange.watched
-        earlier = self.answering.resumed(self.watched.state)
-        self.call = earlier if earlier is not None else exchange.tape.exchange
-        self.rounds = 0
         self.over = False
         self._passed = False
         """The client answers itself, so the call goes on."""
-        self._waits = 0
-        self._arguments: Any = None
         self._repeat: Repeat | None = None
         self._older: list[Repeat] = []
         """Repeats that have asked and may still be open."""
@@ -60,35 +48,6 @@ class Chain:
         self._pause: asyncio.TimerHandle | None = None
         self._person: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
-
-    # deciding
-
-    def round(self, asked: Asked) -> Round:
-        """Decide about a round, without doing anything yet."""
-        self.rounds += 1
-        answering, watched = self.answering, self.watched
-        if asked.server is not None:
-            answering.server = asked.server
-        if self.rounds == 1:
-            self._arguments = watched.arguments()
-        asks = questions(
-            asked.requests,
-            method=watched.method,
-            name=watched.name,
-            arguments=self._arguments,
-            server=self.exchange.server_name,
-            call=self.call,
-            round=self.rounds,
-            declared=watched.declared,
-        )
-        return Round(asked=asked, asks=asks, verdict=self._verdict(asked, asks))
-
-    def _verdict(self, asked: Asked, asks: Sequence[Question]) -> Verdict:
-        if self.rounds > self.answering.max_rounds:
-            return too_many(self.answering)
-        if asks:
-            return decide(self.answering, asks)
-        return Pass("it asks for nothing") if asked.state is None else Send({})
 
     # carrying out
 
@@ -105,12 +64,9 @@ class Chain:
         if isinstance(verdict, Send):
             self.answering.answered += 1
             if verdict.answers:
-                self._waits = 0
                 self._again(round_, verdict.answers)
             else:
-                delay = min(_WAIT_MOST, _WAIT_FIRST * 2**self._waits)
-                self._waits += 1
-                self._pause = self._loop.call_later(delay, self._after_pause, round_)
+                self._pause = self._loop.call_later(self.pause_for(), self._after_pause, round_)
         elif isinstance(verdict, Fail):
             self.answering.fail(verdict.code)
             self.exchange.fail(200, verdict.code, verdict.why, "refused", no_answer=True)
@@ -158,24 +114,16 @@ class Chain:
 
     def _again(self, round_: Round, answers: dict[str, Given]) -> None:
         token = self.answering.next_id()
-        said = None
         try:
-            if answers:
-                said = dumps({key: given.answer for key, given in answers.items()})
-            body = self.watched.again(token, said, round_.asked.state)
+            body = self.again(token, round_.asked, answers)
         except ValueError as error:  # also of what a person wrote that is no text
             self.answering.fail("cannot-repeat")
             why = f"the request cannot be repeated: {error}"
             self.exchange.fail(200, "cannot-repeat", why, no_answer=True)
             return
-        secrets = tuple(
-            ("params", "inputResponses", key, *steps(at))
-            for key, given in answers.items()
-            for at in given.secrets
-        )
         if self._repeat is not None:
             self._older.append(self._repeat)
-        self._repeat = Repeat(self, self.exchange.head_for(body), body, token, secrets)
+        self._repeat = Repeat(self, self.exchange.head_for(body), body, token, secrets_of(answers))
 
     # what repeats tell
 
@@ -299,8 +247,3 @@ class Chain:
         self.answering.fail("answers-timeout")
         self.exchange.fail(504, "answers-timeout", why, "timeout")
         self.exchange.write_out()
-
-
-def steps(at: str) -> list[str]:
-    """Take a JSON pointer apart."""
-    return [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]

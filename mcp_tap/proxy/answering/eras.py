@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp_tap.core import spec
 from mcp_tap.core.wire import loads
 from mcp_tap.net.heads import Head, StatusLine
-from mcp_tap.proxy.answering import tasked
+from mcp_tap.proxy.answering import tasks
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked, may_ask
 from mcp_tap.proxy.answering.exchange import AnsweringExchange
 from mcp_tap.proxy.answering.gate import data_of
@@ -19,7 +19,8 @@ from mcp_tap.proxy.answering.heads import STREAM
 from mcp_tap.proxy.answering.noticed import Notices
 from mcp_tap.proxy.answering.pushed import Pushes, may_push
 from mcp_tap.proxy.answering.records import Withheld
-from mcp_tap.proxy.answering.sessions import Called, Facts, Session
+from mcp_tap.proxy.answering.session import Called, Session, server_name
+from mcp_tap.proxy.answering.sessions import Facts
 from mcp_tap.proxy.answering.tasked import TaskChain
 from mcp_tap.proxy.exchange import HttpExchange
 
@@ -106,7 +107,7 @@ class EitherExchange(AnsweringExchange):
         """Read a response that asks; None for any other message."""
         if self.watched.method != spec.TASKS_GET:
             return super().reads(body)
-        return tasked.read(body) if self.watched.name is not None else None
+        return tasks.read(body) if self.watched.name is not None else None
 
     def _round(self, asked: Asked) -> Round:
         if self._chain is None and self.watched.method == spec.TASKS_GET:
@@ -214,10 +215,8 @@ class EitherExchange(AnsweringExchange):
 
     def initialized(self, message: dict[str, Any]) -> None:
         """Learn how the server calls itself."""
-        result = message.get("result")
-        info = result.get("serverInfo") if type(result) is dict else None
-        name = info.get("name") if type(info) is dict else None
-        if self._session is not None and type(name) is str:
+        name = server_name(message)
+        if self._session is not None and name is not None:
             self._session.server = self.answering.server = name
 
     def _look_at_copy(self) -> None:

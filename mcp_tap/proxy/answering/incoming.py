@@ -53,11 +53,6 @@ class Incoming(Outlet):
         """Make the exchanges of a run."""
         return type(cls.__name__, (cls,), {"answering": answering, "records": records})
 
-    @property
-    def server_name(self) -> str | None:
-        """What the server is called: by the user, by itself, else its host."""
-        return self.answering.label or self.answering.server or self.tap.target.authority
-
     def _go(self) -> None:
         if not self._holding:
             HttpExchange._go(self)  # noqa: SLF001 - its own base, named for its speed

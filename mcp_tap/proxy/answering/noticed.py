@@ -15,7 +15,8 @@ from mcp_tap.proxy.answering.deciding import decide, let_person
 from mcp_tap.proxy.answering.errand import Outcome
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.records import Withheld
-from mcp_tap.proxy.answering.tasked import Task, TaskAsked, fresh, read, refusal, update
+from mcp_tap.proxy.answering.tasked import refusal, update
+from mcp_tap.proxy.answering.tasks import Task, TaskAsked, fresh, read
 from mcp_tap.proxy.answering.verdicts import HOOK, Fail, Pass, Round, Send, Verdict, told
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Notices:
             return False
         exchange = self.exchange
         task = self._answering.tasks.find(asked.task, exchange.tap.t)
-        asks = fresh(exchange, task, asked)
+        asks = fresh(self._answering, task, asked, exchange.watched.declared)
         if not asks:
             if task.passed.intersection(asked.requests) or not asked.requests:
                 return False

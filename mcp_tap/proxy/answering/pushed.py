@@ -21,19 +21,20 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from mcp_tap.answers.book import Given, Unmatched
-from mcp_tap.answers.question import Question, questions
+from mcp_tap.answers.question import Question
 from mcp_tap.core import spec
 from mcp_tap.core.splice import SpliceError, find
 from mcp_tap.core.values import id_key, text_of
 from mcp_tap.core.wire import dumps, loads
 from mcp_tap.net.heads import RawHeaders
 from mcp_tap.proxy.answering.asked import MOST_RESPONSE, Asked
-from mcp_tap.proxy.answering.chain import steps
 from mcp_tap.proxy.answering.deciding import decide, let_person
 from mcp_tap.proxy.answering.errand import Errand, Outcome, errand_head
 from mcp_tap.proxy.answering.gate import data_of
 from mcp_tap.proxy.answering.records import Withheld
-from mcp_tap.proxy.answering.sessions import Called, Session, endpoint_at
+from mcp_tap.proxy.answering.rounds import steps
+from mcp_tap.proxy.answering.session import Called, Session, pushed_ask, refusal
+from mcp_tap.proxy.answering.sessions import endpoint_at
 from mcp_tap.proxy.answering.verdicts import (
     HOOK,
     Ask,
@@ -162,26 +163,10 @@ class Pushes:
             return None
         if span is None:
             return None
-        exchange, key = self.exchange, text_of(message["id"])
-        called = self.called if self.called is not None else self.session.only()
-        number: Hashable = ("session", self.session.key)
-        facts: dict[str, Any] = {}
-        round_ = 1
-        if called is not None:
-            called.rounds += 1
-            number, round_, request = called.number, called.rounds, called.request
-            if request is not None:
-                facts = {"method": request.method, "name": request.name}
-                facts["arguments"] = request.arguments()
-        (ask,) = questions(
-            {key: message},
-            **facts,
-            server=self._answering.label or self.session.server or exchange.server_name,
-            call=number,
-            round=round_,
-            declared=self.session.declared,
-            pushed=True,
-        )
+        exchange, session = self.exchange, self.session
+        key = text_of(message["id"])
+        called = self.called if self.called is not None else session.only()
+        server = self._answering.label or session.server or self._answering.server_name
         digest = blake2b(data, digest_size=16).digest()
         return Pushed(
             id=data[span.start : span.end],
@@ -191,7 +176,7 @@ class Pushes:
                 digest,
                 None if self._has_id() else exchange.tape.exchange,
             ),
-            ask=ask,
+            ask=pushed_ask(session, called, key, message, server),
             block=block,
         )
 
@@ -210,17 +195,10 @@ class Pushes:
         elif isinstance(verdict, Fail):
             self._answering.fail(verdict.code)
             self.exchange.tap.say_once(verdict.code, verdict.why)
-            self._send(pushed, b"error", dumps(self._error(pushed.ask, verdict)))
+            self._send(pushed, b"error", dumps(refusal(self.session, pushed.ask, verdict)))
         elif isinstance(verdict, Ask):
             work = self._ask(pushed, verdict.unmatched)
             self._waiting[id_key(loads(pushed.id))] = pushed, self.exchange.tap.spawn(work)
-
-    def _error(self, ask: Question, verdict: Fail) -> dict[str, Any]:
-        code, able = spec.INTERNAL_ERROR, self.session.declared | self.session.advertised
-        if ask.ask not in able:  # 2025-11-25, client/roots and client/elicitation
-            code = spec.METHOD_NOT_FOUND if ask.mode is None else spec.INVALID_PARAMS
-        data = {"sender": "mcp-tap", "error": verdict.code}
-        return {"code": code, "message": f"mcp-tap: {verdict.why}", "data": data}
 
     async def _ask(self, pushed: Pushed, unmatched: Unmatched) -> None:
         longest = self._answering.longest

@@ -146,12 +146,14 @@ class Reader:
         self._advertise = advertise
         self._metas: dict[tuple[str | None, bytes], Meta] = {}
 
-    def read(self, body: bytes, head: Head[RequestLine], value: Any = UNPARSED) -> Watched | None:
+    def read(
+        self, body: bytes, head: Head[RequestLine] | None, value: Any = UNPARSED
+    ) -> Watched | None:
         """Read a request; None for whatever is not looked at.
 
         Args:
             body: the request.
-            head: its head.
+            head: its head; None where there are none.
             value: the request parsed, where it is strict JSON on one line.
         """
         if value is UNPARSED:
@@ -163,8 +165,10 @@ class Reader:
             return None
         declared: Any = params.get("_meta")
         meta = self._meta(declared) if type(declared) is dict else _NO_META
-        if not meta.modern and (meta.version is not None or not _is_modern(field(head, _VERSION))):
-            return None
+        if not meta.modern:
+            version = None if head is None else field(head, _VERSION)
+            if meta.version is not None or not _is_modern(version):
+                return None
         watched = Watched(method, body, meta)
         if meta.shown is not None:
             try:

@@ -8,9 +8,8 @@ import json
 import pytest
 
 from mcp_tap.answers.book import Answered, Given
-from mcp_tap.errors import ScriptError, UsageError
+from mcp_tap.errors import UsageError
 from mcp_tap.proxy.answering import chain
-from mcp_tap.proxy.answering.chain import steps
 from tests.asking import (
     SCRIPT,
     Server,
@@ -122,11 +121,6 @@ async def test_a_fault_of_ours_within_a_call_is_told(tmp_path, monkeypatch, turn
         response = await rig.ask(call())
         assert b"tap-failed" in response.body
         assert response.whole
-
-
-def test_pointers_are_taken_apart():
-    assert steps("/content/a~1b~0c") == ["content", "a/b~c"]
-    assert issubclass(ScriptError, Exception)
 
 
 async def test_a_stream_that_asks_twice_makes_one_repeat(tmp_path):

@@ -8,7 +8,8 @@ import pytest
 
 from mcp_tap.answers.question import EVERY
 from mcp_tap.net.heads import HeadReader, RequestLine
-from mcp_tap.proxy.answering.sessions import Called, Session, Sessions, endpoint_at, read
+from mcp_tap.proxy.answering.session import Called, Session, read
+from mcp_tap.proxy.answering.sessions import Sessions, endpoint_at
 from tests.pushing import SESSION, book, hello, rpc
 
 FORMS = {"elicitation": {"form": {}}}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import pytest
 
 from mcp_tap.answers.book import Given, Unmatched
-from mcp_tap.proxy.answering import tasked
+from mcp_tap.proxy.answering import tasked, tasks
 from mcp_tap.proxy.answering.errand import Outcome
 from tests.asking import answering
 from tests.rig import ok, tapped, until
-from tests.tasking import DONE, SCRIPT, TASK, Server, call, news, poll, reply, send, state, waiting
+from tests.tasking import DONE, SCRIPT, Server, call, poll, reply, send, waiting
 
 
 async def test_a_key_is_answered_once_however_long_the_server_takes(tmp_path):
@@ -37,7 +36,7 @@ async def test_an_update_that_is_refused_is_told_to_the_client(tmp_path):
 
 
 async def test_a_server_that_never_takes_note_is_not_waited_for_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(tasked, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(tasks, "LONGEST_WAIT", 0.1)
     server = Server(waiting("day", pollIntervalMs=5), slow=1000)
     async with tapped(server, tmp_path, answering=answering(SCRIPT)) as rig:
         await rig.ask(call())
@@ -50,7 +49,7 @@ async def test_a_server_that_falls_silent_is_not_waited_for_for_ever(tmp_path, m
     server = Server(waiting("day", pollIntervalMs=5), slow=1000)
     async with tapped(server, tmp_path, answering=answering(SCRIPT, longest=0.2)) as rig:
         await rig.ask(call())
-        monkeypatch.setattr(tasked, "LONGEST_WAIT", 0)
+        monkeypatch.setattr(tasks, "LONGEST_WAIT", 0)
         await rig.ask(poll(2))
         monkeypatch.undo()
         server.silent_after = len(server.polls) + 1
@@ -72,42 +71,6 @@ async def test_a_client_that_leaves_ends_the_polling(tmp_path):
         ends = {c.exchange: c.how for c in rig.closed()}
         assert ends[2] == "client_gone"
         assert set(ends.values()) == {"complete", "client_gone"}
-
-
-def asked(**state):
-    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": state}).encode()
-
-
-def test_only_a_state_that_waits_for_input_asks():
-    found = tasked.read(reply(1, waiting("day", pollIntervalMs=250)))
-    assert (found.task, found.pace, [*found.requests]) == (TASK, 0.25, ["day"])
-    for body in (
-        reply(1, state("working")),
-        reply(1, state("working", statusMessage="input_required")),
-        b'{"id":1,"error":{"message":"input_required"}}',
-        b"input_required",
-        b'{"result":["input_required"]}',
-        news(waiting("day")),
-    ):
-        assert tasked.read(body) is None
-    assert tasked.read(asked(status="input_required", inputRequests=[1])).requests == {}
-    assert tasked.read(asked(status="input_required", pollIntervalMs=-1)).pace is None
-
-
-def test_news_is_told_from_responses():
-    assert tasked.read(news(waiting("day")), notice=True).task == TASK
-    assert tasked.read(reply(1, waiting("day")), notice=True) is None
-    other = news(waiting("day")).replace(b"notifications/tasks", b"notifications/other")
-    assert tasked.read(other, notice=True) is None
-
-
-def test_the_call_that_became_a_task_is_known_by_its_response():
-    tasks, request = tasked.Tasks(), object()
-    tasks.made(reply(1, {**state("working"), "resultType": "task"}), request, 7, 1.0)
-    assert (tasks.find(TASK, 2.0).request, tasks.find(TASK, 2.0).call) == (request, 7)
-    for body in (reply(1, state("working")), b'{"taskId', b'{"error":{"taskId":1}}'):
-        tasks.made(body, object(), 8, 3.0)
-    assert tasks.find(TASK, 4.0).request is request
 
 
 @pytest.mark.parametrize(

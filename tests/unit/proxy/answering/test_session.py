@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from mcp_tap.proxy.answering.sessions import Called, Session
+from mcp_tap.proxy.answering.session import Called, Session
 from tests.asking import answering
 from tests.pushing import LINES, SCRIPT, SESSION, Server, book, day, opened, result, rpc
 from tests.rig import SSE_HEAD, chunk, event, get, ok, post, tapped
