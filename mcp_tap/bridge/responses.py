@@ -1,4 +1,4 @@
-"""Responses of the HTTP front: which status a server's answer gets, and how the bridge's own look."""
+"""Responses of the HTTP front: the status of a server's answer, and the bridge's own."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
+from mcp_tap.bridge.heads import Tools
 from mcp_tap.bridge.messages import Path, Said, own_error
 from mcp_tap.bridge.process import Gone
 from mcp_tap.bridge.served import Open, Served, Ways
-from mcp_tap.core.facts.annotations import Annotations, annotations_of
 from mcp_tap.core.spec import (
     LIST_CHANGES,
     LISTEN,
@@ -35,8 +35,6 @@ from mcp_tap.core.spec import (
 
 _SUBSCRIBED: Final = frozenset({*LIST_CHANGES, NOTE_UPDATED, NOTE_ACKNOWLEDGED})
 """Notifications that belong to a subscription."""
-MOST_TOOLS: Final = 10_000
-"""Tools whose headers are remembered."""
 
 
 class Shared(Served):
@@ -46,8 +44,7 @@ class Shared(Served):
         """Prepare it."""
         super().__init__(command, ways, ended)
         self._numbers = count(1)
-        self.tools: dict[str, Annotations | None] = {}
-        """Which arguments of tools travel in headers too, as far as tools were listed."""
+        self.tools = Tools()
 
     def ask(self, said: Said) -> Open:
         """Pass a request on."""
@@ -90,20 +87,10 @@ class Shared(Served):
 
     def _answer(self, request: Open, said: Said) -> bytes:
         if request.said.method == "tools/list":
-            self._learn(said.result.get("tools"))
+            self.tools.learn(said)
         return said.with_tokens(
             {("id",): request.token, ("result", "_meta", META_SUBSCRIPTION): request.token}
         )
-
-    def _learn(self, tools: Any) -> None:
-        for tool in tools if type(tools) is list else ():
-            if type(tool) is dict and type(tool.get("name")) is str:
-                if len(self.tools) >= MOST_TOOLS:
-                    self.tools.clear()
-                schema = tool.get("inputSchema")
-                self.tools[tool["name"]] = (
-                    annotations_of(schema) if type(schema) is dict else Annotations()
-                )
 
     def _progress(self, said: Said) -> bool:
         request = self._of(said.params.get("progressToken"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -63,7 +62,7 @@ class BridgedServer:
         return replace(
             settings,
             upstream=self._front.url,
-            shown=shlex.join(self._words),
+            command=self._words,
             headers=[(KEY, self._front.key)],
         )
 

@@ -143,7 +143,7 @@ async def _tap(
         view=view,
         judging=judging,
         sift=verdicts.sift,
-        answering=job.answers.begin(view, settings.shown or settings.upstream, out),
+        answering=job.answers.begin(view, " ".join(settings.command) or settings.upstream, out),
     )
     if isinstance(server, BridgedServer):
         server.heard = run.heard
@@ -284,8 +284,8 @@ def _port_taken(error: TapError, settings: TapSettings) -> TapError:
 
 def _spelled(settings: TapSettings) -> str:
     """Write the upstream as a command line has it."""
-    if settings.shown is not None:
-        return f"--stdio {shlex.quote(settings.shown)}"
+    if settings.command:
+        return f"--stdio {shlex.quote(shlex.join(settings.command))}"
     return shlex.quote(settings.upstream)
 
 

@@ -17,6 +17,8 @@ import click
 from mcp_tap.cli.common import Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.judging import NAMES, LiveVerdicts, live_policy, policy_options
 from mcp_tap.cli.recording import privacy_options, recording_options
+from mcp_tap.cli.remote import command_for
+from mcp_tap.cli.values import EXISTING_FILE, HEADER
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.stdio.settings import StdioSettings
     from mcp_tap.views.base import View
 
+TRAFFIC = "Traffic"
 RECORDING = "Recording"
 PRIVACY = "Privacy"
 JUDGING = "Judging"
@@ -61,7 +64,33 @@ Examples:
   mcp-tap stdio -- node server.js
   mcp-tap -- uvx some-server --flag
   mcp-tap stdio --label files -w run.jsonl -- npx -y @scope/server-files .
+  mcp-tap stdio --to https://example.com/mcp -H 'Authorization: Bearer ...'
 """,
+)
+@option(
+    "--to",
+    metavar="URL",
+    panel=TRAFFIC,
+    help="Serve over stdio the server at URL, in place of a COMMAND.",
+)
+@option(
+    "-H",
+    "--header",
+    "header",
+    type=HEADER,
+    metavar="'NAME: VALUE'",
+    multiple=True,
+    secret=True,
+    panel=TRAFFIC,
+    help="Send this header to URL; repeatable.",
+)
+@option("--insecure", is_flag=True, panel=TRAFFIC, help="Accept any certificate of URL.")
+@option(
+    "--cacert",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    panel=TRAFFIC,
+    help="Trust the CA certificates in FILE.  [default: the system's]",
 )
 @option(
     "--view",
@@ -87,19 +116,16 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     For the configuration of a client that starts its servers: what passes is recorded and goes on
     unchanged.  `mcp-tap -- COMMAND...` is the same.  The server gets the end of input and signals,
     and its exit code is passed on.  Nothing is printed unless asked for with -v or --view.
+
+    With --to, the server is one that speaks HTTP, and each line goes there as a request.
     """
     from mcp_tap.proxy.stdio.settings import StdioSettings
 
     out = output()
     line = ctx.command_line if isinstance(ctx, TapContext) else None
-    if not line:
-        raise UsageError(
-            "usage",
-            "there is no command to run" if line is None else "nothing stands after --",
-            help="mcp-tap stdio -- COMMAND...",
-        )
     settings = StdioSettings(
-        command=line,
+        command=command_for(line, options),
+        shown=options["to"],
         label=options["label"],
         sync=options["sync"],
         rotate=options["rotate"] or None,
@@ -268,16 +294,20 @@ class Session:
 
         from mcp_tap.capture.store import new_path
 
-        return new_path(self._settings.label or _name(self._settings.command), datetime.now(UTC))
+        return new_path(self._settings.label or _name(self._settings), datetime.now(UTC))
 
     def _begin(self, header: Header) -> None:
         self._judge.started = header.started
         self._out.log(f"mcp-tap  {header.upstream}\n         recording {self._run.capture}")
 
 
-def _name(command: Sequence[str]) -> str:
-    """Name a server after its program."""
-    return Path(command[0]).stem
+def _name(settings: StdioSettings) -> str:
+    """Name a server after its program, or its host."""
+    if settings.shown is not None:
+        from mcp_tap.net.target import parse_target
+
+        return parse_target(settings.shown).host
+    return Path(settings.command[0]).stem
 
 
 def _die(number: int) -> int:

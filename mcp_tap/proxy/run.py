@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.records import Footer, Header
+from mcp_tap.core.redact_command import shown_command
 from mcp_tap.errors import UsageError
 from mcp_tap.net.guard import Guard
 from mcp_tap.net.sink import Pool
@@ -131,12 +132,12 @@ class HttpRun:
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://{_bracketed(_dialled(settings.host))}:{self.port}{target.path}"
         path = self._redactor.hidden(target.path)
-        shown = settings.shown
+        command = settings.command
         self.header = header_of(
             settings,
             self._redactor,
             transport="http",
-            upstream=target.origin + path if shown is None else self._redactor.hidden(shown),
+            upstream=shown_command(command, self._redactor) if command else target.origin + path,
             listen=f"http://{_bracketed(settings.host)}:{self.port}{path}",
             capture=self.capture,
             wall=wall,

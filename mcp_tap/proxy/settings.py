@@ -12,8 +12,8 @@ class TapSettings(Struct, frozen=True, kw_only=True):
 
     upstream: str
     """URL of the server."""
-    shown: str | None = None
-    """What the upstream is called where it is shown and recorded; None: its URL."""
+    command: list[str] = []
+    """Command line of a server behind a bridge; recorded in the place of `upstream`."""
     host: str = "127.0.0.1"
     """Address to listen on."""
     port: int = 7777

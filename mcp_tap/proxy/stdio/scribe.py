@@ -64,7 +64,11 @@ class Scribe:
             settings,
             redactor,
             transport="stdio",
-            upstream=shown_command(settings.command, redactor),
+            upstream=(
+                shown_command(settings.command, redactor)
+                if settings.shown is None
+                else redactor.hidden(settings.shown)
+            ),
             capture=capture,
             wall=datetime.now(UTC) - timedelta(seconds=now()),
         )

@@ -15,6 +15,8 @@ class StdioSettings:
 
     command: Sequence[str]
     """The server's command line."""
+    shown: str | None = None
+    """What the server is called where it is shown and recorded; None: its command line."""
     label: str | None = None
     sync: bool = False
     """Write the record of a line before its last bytes go on."""

@@ -1,0 +1,53 @@
+"""Which server `mcp-tap stdio` starts: the one after `--`, or a bridge to the one at a URL."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from mcp_tap.errors import UsageError
+
+VARIABLE = "MCP_TAP_BRIDGE"
+"""Tells a bridge its server: others can read a command line, and headers may be secret."""
+
+
+def command_for(line: Sequence[str] | None, options: dict[str, Any]) -> Sequence[str]:
+    """Give the command line of the server; of a bridge, `VARIABLE` is set for it.
+
+    Raises:
+        UsageError: there is no server, or more than one, or the URL or CA file cannot be used.
+    """
+    url = options["to"]
+    if url is not None and line is not None:
+        raise UsageError(
+            "usage", "--to and -- COMMAND are two servers", help="leave one of them out"
+        )
+    if url is not None:
+        return _bridge(url, options)
+    for name in ("header", "insecure", "cacert"):
+        if options[name]:
+            raise UsageError(
+                "usage", f"--{name} is about a URL, and there is none", help="--to URL"
+            )
+    if not line:
+        raise UsageError(
+            "usage",
+            "there is no command to run" if line is None else "nothing stands after --",
+            help="mcp-tap stdio -- COMMAND...",
+        )
+    return line
+
+
+def _bridge(url: str, options: dict[str, Any]) -> list[str]:
+    import msgspec
+
+    from mcp_tap.net.target import parse_target, tls_context
+
+    insecure, cacert = options["insecure"], options["cacert"]
+    if parse_target(url).tls:
+        tls_context(insecure=insecure, cacert=cacert)
+    remote = {"url": url, "headers": options["header"], "insecure": insecure, "cacert": cacert}
+    os.environ[VARIABLE] = msgspec.json.encode(remote).decode()
+    return [sys.executable, "-P", "-m", "mcp_tap.bridge"]
