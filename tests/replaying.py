@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +52,7 @@ class Driver:
         self.sent: dict[int, Sent] = {}
         self.order: list[tuple[int, str, int]] = []
         self.came = asyncio.Event()
+        self.echoed: Counter[str] = Counter()
         for exchange in index.captures[capture].exchanges.values():
             if exchange.by_tap or not exchange.verb:
                 continue
@@ -152,17 +154,28 @@ class Driver:
         body = json.loads(sent.raw)
         params = body.get("params")
         if isinstance(params, dict) and isinstance(params.get("requestState"), str):
-            params["requestState"] = self._state(params["requestState"])
+            params["requestState"] = self._state(params["requestState"], sent)
         if "method" not in body and ("result" in body or "error" in body):
             body["id"] = self._ask_id(body["id"], sent)
         return json.dumps(body).encode()
 
-    def _state(self, recorded):
-        for sent in self.sent.values():
-            for (_, value), live in zip(sent.got, sent.live, strict=False):
-                if state_of(value) == recorded and state_of(live) is not None:
-                    return state_of(live)
-        return recorded
+    def _state(self, recorded, retry):
+        """Find the live state for a recorded one: of the call with these arguments, if several."""
+        found = [
+            (
+                sent.body["params"].get("arguments") != retry.body["params"].get("arguments"),
+                self.echoed[live_state],
+                sent.number,
+                live_state,
+            )
+            for sent in self.sent.values()
+            for (_, value), live in zip(sent.got, sent.live, strict=False)
+            if state_of(value) == recorded and (live_state := state_of(live)) is not None
+        ]
+        if not found:
+            return recorded
+        self.echoed[min(found)[-1]] += 1
+        return min(found)[-1]
 
     def _ask_id(self, recorded, answer):
         begun = next(at for at, _, number in self.order if number == answer.number)

@@ -128,7 +128,10 @@ class Play:
                 return
             self._at += 1
             self._send(step)
-        self._finish()
+        if self._waits:
+            self._flush()
+        else:
+            self._finish()
 
     def drop(self) -> None:
         """The client is gone, or does not want it any more."""
@@ -227,6 +230,7 @@ class Play:
             data = moved
         if step.aside and self._session is not None and self._session.id is not None:
             self._session.stream.message(data, record.sse)
+            self._session.stream.flush()
         else:
             self._message(data, record.sse)
 

@@ -242,8 +242,8 @@ class Player:
         result = step.value.get("result")
         asks = type(result) is dict and result.get("resultType") == spec.INPUT_REQUIRED
         if not asks or path[-1].exchange.era == "session":
-            if before is not None:
-                self._states.complete(path, given, before, final="error" not in step.value)
+            if before is not None and result is not None:
+                self._states.complete(path, given, before)
             return None
         requests = result.get("inputRequests")
         return self._states.issue(

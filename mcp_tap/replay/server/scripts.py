@@ -146,14 +146,21 @@ class Scripts:
         """Find whose script the messages belong to that no exchange of their own explains."""
         exchanges = [e for e in self._index.captures[capture].exchanges.values() if not e.by_tap]
         calls = {n for c in self._index.calls if c.capture == capture for n in c.others}
-        strays: list[tuple[int, bool]] = []
+        strays: list[tuple[int, int]] = []
         for exchange in exchanges:
             if exchange.kind == "http" and exchange.verb in ("", "GET"):
                 messages = self._messages(exchange)
+                since = exchange.seqs[0] if exchange.verb else 0
                 if exchange.verb == "" or exchange.number not in calls:
-                    strays += ((seq, exchange.verb == "") for seq in messages)
-        owners = _owners(sorted(strays), exchanges)
-        for seq, owner in owners:
+                    strays += ((seq, since) for seq in messages)
+        if not strays:
+            return
+        ends = {e.number: e.seqs[-1] for e in exchanges}
+        for (at, number), waits in self._waits.items():
+            cancelled = [wait.until for wait in waits if wait.seq == 0]
+            if at == capture and cancelled:
+                ends[number] = cancelled[0]
+        for seq, owner in _owners(sorted(strays), exchanges, ends):
             place = asks.get((capture, seq)) or (None if owner is None else (capture, owner))
             if place is not None:
                 self._aside.setdefault(place, []).append(seq)
@@ -201,24 +208,28 @@ def _pushed(call: RecordedCall, place: Place) -> Iterator[tuple[tuple[int, int],
 
 
 def _owners(
-    strays: list[tuple[int, bool]], exchanges: list[RecordedExchange]
+    strays: list[tuple[int, int]], exchanges: list[RecordedExchange], ends: dict[int, int]
 ) -> Iterator[tuple[int, int | None]]:
-    """Say which request was under way when each message came, the newest of several.
+    """Say which request each message came because of: the newest under way, else the one before.
 
-    Of a line (the second of each pair is true) it is the newest message of the client otherwise.
+    Args:
+        strays: each message, and where the stream it came on began; before that, nothing caused it.
+        exchanges: what clients sent.
+        ends: where each of these ended.
     """
-    begun = sorted(
-        (e for e in exchanges if e.kind != "http" and e.seqs), key=lambda e: e.seqs[0], reverse=True
-    )
+    begun = [e for e in exchanges if e.kind != "http" and e.seqs]
+    begun.sort(key=lambda e: e.seqs[0], reverse=True)
     active: list[RecordedExchange] = []
     newest: RecordedExchange | None = None
-    for seq, line in strays:
+    for seq, since in strays:
         while begun and begun[-1].seqs[0] < seq:
             newest = begun.pop()
             if newest.kind == "request" and newest.method != spec.LISTEN:
                 active.append(newest)
-        active = [e for e in active if e.seqs[-1] > seq]
-        owner = active[-1] if active else newest if line else None
+        active = [e for e in active if ends[e.number] > seq]
+        owner = active[-1] if active else newest
+        if owner is not None and not active and owner.seqs[0] < since:
+            owner = None
         yield seq, None if owner is None else owner.number
 
 

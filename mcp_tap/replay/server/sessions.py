@@ -44,6 +44,11 @@ class Stream(Struct, eq=False):
         else:
             self.outlet.message(data, sse)
 
+    def flush(self) -> None:
+        """Let the reader have what was sent."""
+        if self.outlet is not None:
+            self.outlet.flush()
+
     def attach(self, outlet: Outlet, after: str | None = None) -> None:
         """Let somebody read on, from behind the event `after` where that is given."""
         self.outlet = outlet

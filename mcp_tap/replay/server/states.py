@@ -159,12 +159,10 @@ class States:
             before.retries[_sum(given)] = path, token
         return token
 
-    def complete(
-        self, path: tuple[Node, ...], given: Given, before: Served, *, final: bool
-    ) -> None:
-        """Take note of a response that asks nothing; with a result, the call is over (`final`)."""
+    def complete(self, path: tuple[Node, ...], given: Given, before: Served) -> None:
+        """Take note of a final result; after an error, the client may try once more."""
         before.retries[_sum(given)] = path, None
-        before.life.done |= final
+        before.life.done = True
 
     def near(self, given: Given) -> list[Node]:
         """List the recorded rounds that follow those a retry may answer."""
