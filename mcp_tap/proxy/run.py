@@ -180,8 +180,9 @@ class HttpRun:
         self._tick()
         await self._server.start_serving()
         if self._judging:
-            # The next turn of the loop: whoever started the run says first that it listens.
-            loop.call_soon(Thread(target=warm, name="warm", daemon=True).start)
+            # The next turn of the loop: whoever started the run says first that it listens.  No
+            # daemon: one that is within a library's code when the interpreter ends aborts it.
+            loop.call_soon(Thread(target=warm, name="warm").start)
 
     def _exchanges(self, recording: Recording) -> Callable[..., HttpExchange]:
         if self._answering is None:
