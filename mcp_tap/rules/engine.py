@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp_tap.core.facts.flow import Band, Flow
     from mcp_tap.core.facts.message import Message
 
-MOST_ONCE: Final = 65_536
+MOST_ONCE: Final = 16_384
 MOST_HITS: Final = 200
 """Findings of one rule on one subject: a hostile message cannot bury the rest."""
 LONGEST_MESSAGE: Final = 400
