@@ -14,6 +14,8 @@ from mcp_tap.core.wire import loads
 
 MOST_RESPONSE: Final = 4 << 20
 """Decoded bytes of a response, or of one event, that are held to be looked at."""
+MOST_REPEATED: Final = 64 << 20
+"""Bytes of the response to a repeat, or of one event of it, that are held to change the id."""
 MOST_DECODED: Final = 64 << 20
 """Bytes that one read of a coded stream may give."""
 _ID_BEGINS: Final = frozenset(b"%c" % byte for byte in b'"-0123456789')

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from mcp_tap.net.heads import Head, RequestLine, StatusLine
 from mcp_tap.net.sink import Upstream
+from mcp_tap.proxy.answering.asked import MOST_REPEATED
 from mcp_tap.proxy.answering.own import OwnRequest
 
 if TYPE_CHECKING:
     from mcp_tap.core.records import How
     from mcp_tap.proxy.answering.chain import Chain
 
-MOST = 64 << 20
-"""Bytes of a response, or of one event, that are held: its id must be changed before it goes on."""
+MOST = MOST_REPEATED
+"""Bytes of a response, or of one event, that are held."""
 
 
 class Repeat(OwnRequest):

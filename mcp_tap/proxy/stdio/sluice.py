@@ -7,7 +7,8 @@ Rules of this file:
 - Nobody writes under that lock, nor reads from the one side while the other does not take what is
   for it: each side has an `Outbox` with a thread of its own.  Else a server that reads nothing
   before it has written everything could never be answered.
-- A line of more than `HELD` bytes passes as it comes; what else is for that side comes after it.
+- A line of more bytes than who decides waits for passes as it comes; what else is for that side
+  comes after it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from mcp_tap.proxy.stdio.intake import Intake, Way
 from mcp_tap.proxy.stdio.pump import give_up, read, write_all
 from mcp_tap.proxy.stdio.steps import LineAnswerer, Step, ToClient, ToServer
 
-HELD = 4 << 20
-"""Bytes of the longest line that is shown to who decides."""
+EDGE = 256
+"""Bytes at either end of a line that passes unseen which who decides is told."""
 FULL = 1 << 20
 """Bytes that may wait for one side before the other is read no further."""
 
@@ -133,11 +134,20 @@ class Decisions:
         with self._lock:
             self._do(way, ask(line, self._intake.now()))
 
+    def most(self, way: Way) -> int:
+        """Say how many bytes of a line are waited for."""
+        return self._answerer.most(way)
+
     def part(self, way: Way, data: bytes, *, last: bool) -> None:
         """Let a part of a line that is too long pass."""
         with self._lock:
             self._intake.put(way, data)
             self._boxes[way].part(data, last=last)
+
+    def passed(self, way: Way, head: bytes, tail: bytes) -> None:
+        """Take note that a line has passed, with these bytes at its ends."""
+        with self._lock:
+            self._do(way, self._answerer.passed(way, head, tail, self._intake.now()))
 
     def end(self, way: Way) -> None:
         """Take note that a side has ended; what the other is still to get is sent first."""
@@ -181,6 +191,8 @@ class Sluice(threading.Thread):
         self._pieces: list[bytes] = []
         self._size = 0
         self._passing = False
+        self._head = self._tail = b""
+        """Both ends of the line that passes."""
         self.reading: float | None = None
         """Since when it has been waiting for something to read; None: it is not."""
         self.over = False
@@ -212,19 +224,27 @@ class Sluice(threading.Thread):
     def _piece(self, piece: bytes, *, last: bool) -> None:
         """Take a line's next bytes, the `last` ones of it or not."""
         if self._passing:
-            self._decisions.part(self._way, piece, last=last)
-            self._passing = not last
+            self._pass(piece, last=last)
             return
         self._pieces.append(piece)
         self._size += len(piece)
-        if self._size > HELD:
-            self._decisions.part(self._way, b"".join(self._pieces), last=last)
-            self._passing = not last
+        if self._size > self._decisions.most(self._way):
+            data = b"".join(self._pieces)
+            self._head = data[:EDGE]
+            self._pass(data, last=last)
         elif last:
             self._decisions.line(self._way, b"".join(self._pieces))
         else:
             return
         self._pieces, self._size = [], 0
+
+    def _pass(self, data: bytes, *, last: bool) -> None:
+        self._decisions.part(self._way, data, last=last)
+        self._passing = not last
+        self._tail = (self._tail + data[-EDGE:])[-EDGE:]
+        if last:
+            self._decisions.passed(self._way, self._head, self._tail)
+            self._head = self._tail = b""
 
 
 def _kept(data: bytes) -> list[bytes]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from mcp_tap.proxy.answering.verdicts import Told
+    from mcp_tap.proxy.stdio.intake import Way
 
 Writer: TypeAlias = Literal["client", "server", "tap"]
 """Who wrote a line."""
@@ -72,8 +73,14 @@ class LineAnswerer(Protocol):
 
     Its methods are called one at a time, from any thread, and must not wait.  `t` is in seconds
     since the run's start.  A line comes whole, with its line break (the last one of a stream may
-    have none); one of more than 4 MiB passes without being shown here.
+    have none); one of more bytes than `most()` says passes without being shown here.
     """
+
+    def most(self, way: Way) -> int:
+        """Say how many bytes of a line are waited for; asked while one comes."""
+
+    def passed(self, way: Way, head: bytes, tail: bytes, t: float) -> Sequence[Step]:
+        """Take note of a line that had more, by its first and its last bytes."""
 
     def from_client(self, line: bytes, t: float) -> Sequence[Step]:
         """Take a line the client wrote."""

@@ -20,6 +20,8 @@ class Answerer:
     """Passes everything, but for what a test says."""
 
     def __init__(self) -> None:
+        self.holds = 4 << 20
+        self.unseen: list[tuple[str, bytes, bytes]] = []
         self.seen: list[tuple[str, bytes]] = []
         self.ticks = 0
         self.ticked = threading.Event()
@@ -31,6 +33,13 @@ class Answerer:
     def from_server(self, line, t):
         self.seen.append(("server", line))
         return [ToClient(line)]
+
+    def most(self, way):
+        return self.holds
+
+    def passed(self, way, head, tail, t):
+        self.unseen.append((way, head, tail))
+        return []
 
     def client_eof(self, t):
         self.seen.append(("client", b""))
@@ -128,9 +137,9 @@ def test_a_server_that_reads_nothing_before_it_has_written_all_is_answered(tmp_p
         assert run.end() == 0
 
 
-def test_a_line_too_long_to_hold_passes_whole_and_nothing_comes_within(tmp_path, monkeypatch):
-    monkeypatch.setattr(sluice, "HELD", 100)
+def test_a_line_too_long_to_hold_passes_whole_and_nothing_comes_within(tmp_path):
     answerer = Answerer()
+    answerer.holds = 100
     long = b'{"pad":"' + b"x" * 200_000 + b'"}\n'
     with piped(ECHO, tmp_path, answering=answerer) as run:
         run.send(long)
@@ -139,6 +148,8 @@ def test_a_line_too_long_to_hold_passes_whole_and_nothing_comes_within(tmp_path,
         assert run.line() == PING
         assert run.end() == 0
     assert [line for _, line in answerer.seen if len(line) > 100] == []
+    ends = (long[: sluice.EDGE], long[-sluice.EDGE :])
+    assert answerer.unseen == [("client", *ends), ("server", *ends)]
     sizes = [len(r.payload()) for r in run.records() if isinstance(r, Message)]
     assert sorted(sizes) == sorted([len(long) - 1, len(PING) - 1] * 2)
 
