@@ -213,20 +213,22 @@ class Correlator:
         return _NOTHING
 
     def _decision(self, record: Decision, _: Any) -> Sequence[Change]:
-        live = self._live.get(record.exchange) if record.exchange is not None else None
+        # A line's decisions come right behind it.
+        number = record.exchange
+        live = self._stdio.touched if number is None else self._live.get(number)
         if live is None or record.key is None:
             return _NOTHING
         track = live.track
         if live.asked is not None:
             track = live.asked.pop(record.key, track)
-        if track is None:
-            return _NOTHING
         self.touched = live
-        for round_ in reversed(track.call.rounds):
-            for ask in round_.asks:
-                if ask.key == record.key and ask.action is None:
-                    ask.entry = record.entry
-                    return (track.call,)
+        asks = live.exchange.asks
+        if track is not None:
+            asks = [ask for round_ in reversed(track.call.rounds) for ask in round_.asks]
+        for ask in asks:
+            if ask.key == record.key and ask.action is None:
+                ask.entry = record.entry
+                return (live.exchange,) if track is None else (track.call,)
         return _NOTHING
 
     def _closed(self, record: Closed, _: Any) -> Sequence[Change]:

@@ -2,6 +2,10 @@
 
 The process is one session.  Each client message makes an exchange of its own, numbered here; a
 server's line finds its exchange by id, by progress token, or by being about the only open call.
+
+Where a tap answered, a line may stand for one side only.  What the tap asked the server makes an
+exchange of its own, too; what the client got in its place, and what went to the server in the place
+of the client's, changes nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_tap.core import spec
-from mcp_tap.core.linking.calls import payload_size
+from mcp_tap.core.linking.calls import from_client, payload_size
 from mcp_tap.core.linking.client import ClientSide
 from mcp_tap.core.linking.end import Endings
 from mcp_tap.core.linking.server import ServerSide
@@ -32,6 +36,10 @@ class Stdio:
         self._end = end
         self._waiting: dict[tuple[bool, str], Live] = {}
         self._tokens: dict[tuple[bool, str], Live] = {}
+        self._ours: set[tuple[bool, str]] = set()
+        """Ids of what the tap itself asked the server."""
+        self._held: dict[tuple[bool, str], Live] = {}
+        """Exchanges whose responses asked, and were kept from the client."""
         self._session = Session(id="stdio")
         self._exchanges = 0
         self.retired = 0
@@ -40,9 +48,17 @@ class Stdio:
 
     def take(self, record: Message, value: Any) -> Sequence[Change]:
         """Take one line."""
-        if record.sender == "client":
+        if record.replaces is not None:
+            self.touched = self._instead(record, value)
+            return ()
+        if from_client(record):
             return self._from_client(record, value)
         return self._from_server(record, value)
+
+    def _instead(self, record: Message, value: Any) -> Live | None:
+        """Say what a line is about that went in the place of another."""
+        key = id_key(_member(value, "id"))
+        return self._held.pop(key, None) if record.leg == "client" else self._waiting.get(key)
 
     def _from_client(self, record: Message, value: Any) -> Sequence[Change]:
         self.touched = live = self._new(record)
@@ -51,10 +67,14 @@ class Stdio:
         exchange = live.exchange
         if exchange.kind != "request":
             exchange.how, exchange.end = "complete", record.t
+            if exchange.kind == "notification":
+                changes = [*changes, *self._cancelled(record, value)]
             return changes
         key = id_key(exchange.request_id)
         self._waiting.pop(key, None)
         self._waiting[key] = live
+        if record.sender == "tap":
+            self._ours.add(key)
         token = _member(value, "params", "_meta", "progressToken")
         if token is not None:
             live.token = id_key(token)
@@ -66,6 +86,8 @@ class Stdio:
 
     def _from_server(self, record: Message, value: Any) -> Sequence[Change]:
         self.touched = live = self._find(value)
+        if live is None and record.sender == "tap":
+            self.touched = live = self._held.pop(id_key(_member(value, "id")), None)
         if live is None:
             self.touched = live = self._new(record)
             live.exchange.era = "session" if self._session.version else "unknown"
@@ -79,7 +101,10 @@ class Stdio:
         changes = self._server.take(live, record, value)
         if exchange.answered:
             exchange.how, exchange.end = "complete", record.t
-            self._close(id_key(exchange.request_id))
+            key = id_key(exchange.request_id)
+            if record.leg == "upstream" and key not in self._ours:
+                self._hold(key, live)
+            self._close(key)
             settled = exchange.method == spec.INITIALIZE and "result" in value
             if settled and exchange.era == "session":
                 self._session.version = exchange.version
@@ -107,7 +132,34 @@ class Stdio:
             return self._tokens.get(id_key(token)) if token is not None else None
         return None
 
+    def _cancelled(self, record: Message, value: Any) -> Sequence[Change]:
+        """Let go of what is not waited for any more."""
+        if _member(value, "method") != spec.NOTE_CANCELLED:
+            return ()
+        key = id_key(_member(value, "params", "requestId"))
+        self._held.pop(key, None)
+        live = self._waiting.get(key) if record.sender == "tap" else None
+        if live is None:
+            return ()
+        exchange, track, round_ = live.exchange, live.track, live.round
+        exchange.how, exchange.end = "timeout", record.t
+        if key not in self._ours:
+            self._hold(key, live)
+        self._close(key)
+        if track is not None:
+            track.flying -= 1
+        if round_ is not None and round_.end is None:
+            round_.end = record.t
+        return self._end.of(live)
+
+    def _hold(self, key: tuple[bool, str], live: Live) -> None:
+        self._held[key] = live
+        if len(self._held) > MOST_WAITING:
+            self._held.pop(next(iter(self._held)))
+            self.retired += 1
+
     def _close(self, key: tuple[bool, str]) -> None:
+        self._ours.discard(key)
         live = self._waiting.pop(key, None)
         if live is not None and live.token is not None:
             self._tokens.pop(live.token, None)
