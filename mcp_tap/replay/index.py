@@ -9,7 +9,7 @@ Rules of this file:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from mcp_tap.core.records import AnyRecord, Leg, Payload
@@ -33,8 +33,14 @@ class Index:
         """Of each capture in the order in which they began; all requests are calls here."""
 
     @classmethod
-    def of(cls, specs: Sequence[str]) -> Index:
-        """Read captures: paths, run ids, `-` for standard input.
+    def of(
+        cls, specs: Sequence[str], *, see: Callable[[int, AnyRecord], object] | None = None
+    ) -> Index:
+        """Read captures.
+
+        Args:
+            specs: paths, run ids, `-` for standard input.
+            see: told of each record, with the index of its capture, in the one pass there is.
 
         Raises:
             CaptureError: one of them cannot be read.
@@ -42,7 +48,7 @@ class Index:
         index = cls()
         try:
             for spec in specs:
-                index._add(Source(spec))
+                index._add(Source(spec), see)
         except BaseException:
             index.close()
             raise
@@ -95,10 +101,12 @@ class Index:
         for capture in self.captures:
             capture.source.close()
 
-    def _add(self, source: Source) -> None:
+    def _add(self, source: Source, see: Callable[[int, AnyRecord], object] | None) -> None:
         capture = Captured(source=source)
         self.captures.append(capture)
         reading = Reading(len(self.captures) - 1, capture)
         for record in source:
             reading.take(record)
+            if see is not None:
+                see(len(self.captures) - 1, record)
         self.calls += reading.calls()

@@ -133,6 +133,7 @@ class Reading:
             server=call.server,
             key=rounds[0].exchange.key,
             rounds=rounds,
+            task_seq=call.task_seq,
             others=call.other_exchanges,
         )
 

@@ -124,6 +124,8 @@ class RecordedCall(Struct, kw_only=True, eq=False):
     key: bytes | None
     """That of its first exchange."""
     rounds: list[RecordedRound]
+    task_seq: int | None
+    """Record of its task's terminal status, where the server made a task of it."""
     others: tuple[int, ...]
     """Numbers of the exchanges that belong to it beside those of its rounds."""
 
