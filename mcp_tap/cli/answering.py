@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcp_tap.cli.asking import TerminalAsker
     from mcp_tap.cli.asking_terminal import Terminal
     from mcp_tap.proxy.answering.answering import Answering
+    from mcp_tap.proxy.stdio.steps import LineAnswerer
     from mcp_tap.views.base import View
 
 Hold: TypeAlias = Callable[[], AbstractContextManager[object]]
@@ -26,8 +27,22 @@ MAX_ROUNDS: Final = 10
 ANSWER_TIMEOUT: Final = "10m"
 
 
-def answer_options(panel: str) -> Callable[[_F], _F]:
-    """Add the options that say who answers what the server asks."""
+class _How(click.Choice):  # type: ignore[type-arg]  # generic since 8.2
+    """What can become of a round where the terminal is the client's."""
+
+    def __init__(self) -> None:
+        super().__init__([how for how in HOWS if how != "ask"])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Say of a person where one can be asked."""
+        if value == "ask":
+            raise _no_terminal()
+        return super().convert(value, param, ctx)
+
+
+def answer_options(panel: str, *, person: bool = True) -> Callable[[_F], _F]:
+    """Add the options that say who answers what the server asks; a `person` at the terminal may."""
+    who = "; ask: a person at the terminal answers it" if person else ""
 
     def add(function: _F) -> _F:
         for each in reversed(
@@ -44,10 +59,10 @@ def answer_options(panel: str) -> Callable[[_F], _F]:
                 ),
                 option(
                     "--unmatched",
-                    type=click.Choice(HOWS),
+                    type=click.Choice(HOWS) if person else _How(),
                     panel=panel,
-                    help="What becomes of a round that no script answers; ask: a person at the"
-                    " terminal answers it.  [default: the script's, else pass, in CI fail]",
+                    help=f"What becomes of a round that no script answers{who}."
+                    "  [default: the script's, else pass, in CI fail]",
                 ),
                 option(
                     "--advertise",
@@ -150,6 +165,29 @@ class LiveAnswers:
         self._answering = Answering(self._book, person=person, **self._limits)
         return self._answering
 
+    def on_lines(self, label: str | None, host: str) -> LineAnswerer | None:
+        """Be ready to answer for the client of a run over stdio; None where everything passes.
+
+        Args:
+            label: what the user calls the server.
+            host: what it is called as long as it has no other name.
+
+        Raises:
+            UsageError: a person is to be asked.
+        """
+        if self._book is None:
+            return None
+        if self.asks:
+            raise _no_terminal()
+        from secrets import token_hex
+
+        from mcp_tap.proxy.answering.answering import Answering
+        from mcp_tap.proxy.stdio.answering.lines import Lines
+
+        self._answering = answering = Answering(self._book, mark=token_hex(3), **self._limits)
+        answering.label, answering.host = label, host
+        return Lines(answering)
+
     @contextmanager
     def _held(self) -> Iterator[None]:
         with ExitStack() as stack:
@@ -162,12 +200,20 @@ class LiveAnswers:
         if self._asker is not None:
             self._asker.close()
 
-    def code(self, out: Output) -> int:
-        """Say how it went, and give the exit code that asks for: 1 where something is wrong."""
+    def code(self, out: Output, *, tell: bool = True) -> int:
+        """Say how it went, and give the exit code that asks for: 1 where something is wrong.
+
+        Args:
+            out: where to say it.
+            tell: also where nothing is wrong.
+        """
         answering, book = self._answering, self._book
         if answering is None or book is None:
             return 0
         failed, limited, unused = answering.failed, answering.limited, book.unused()
+        code = 1 if failed or (unused and self._strict) else 0
+        if not (tell or code):
+            return 0
         wanting = failed - limited
         parts = [f"{plural(answering.answered, 'round')} answered"]
         parts += [f"{plural(wanting, 'call')} FAILED for want of an answer"] if wanting else []
@@ -179,7 +225,7 @@ class LiveAnswers:
                 out.say(f"error[answer-unused]: {words}")
             else:
                 out.warn(words)
-        return 1 if failed or (unused and self._strict) else 0
+        return code
 
 
 def live_answers(options: dict[str, Any]) -> LiveAnswers:
@@ -209,6 +255,14 @@ def live_answers(options: dict[str, Any]) -> LiveAnswers:
         raise UsageError("usage", words, help=f"--answer-timeout {ANSWER_TIMEOUT}")
     return LiveAnswers(
         book, max_rounds=options["max_rounds"], longest=longest, strict=options["strict_answers"]
+    )
+
+
+def _no_terminal() -> UsageError:
+    return UsageError(
+        "usage",
+        "unmatched = ask wants a terminal, and this one is the client's",
+        help="--unmatched fail; or over HTTP: mcp-tap http --stdio 'COMMAND...' --unmatched ask",
     )
 
 

@@ -7,6 +7,7 @@ as little as can be: what is slow is imported beside it.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.judging import NAMES, LiveVerdicts, live_policy, policy_options
 from mcp_tap.cli.recording import privacy_options, recording_options
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 TRAFFIC = "Traffic"
 RECORDING = "Recording"
 PRIVACY = "Privacy"
+ANSWERING = "Answering"
 JUDGING = "Judging"
 
 
@@ -102,6 +105,7 @@ Examples:
 )
 @recording_options(RECORDING)
 @privacy_options(PRIVACY)
+@answer_options(ANSWERING, person=False)
 @option(
     "--check",
     is_flag=True,
@@ -135,12 +139,13 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         redact_key=options["redact_key"],
     )
     judge = LateJudge(ctx, options)
-    _refuse_early(settings, options["write"])
-    session = Session(settings, options, judge, out)
+    refuse_early(settings, options["write"])
+    answers = live_answers(options)
+    session = Session(settings, options, judge, answers, out)
     return session.run()
 
 
-def _refuse_early(settings: StdioSettings, write: str | None) -> None:
+def refuse_early(settings: StdioSettings, write: str | None) -> None:
     """See what can be seen to be wrong before the server is started, if anything special is asked.
 
     Raises:
@@ -236,15 +241,25 @@ class Session:
     """One run from the command line: what is said at its two ends, and its exit code."""
 
     def __init__(
-        self, settings: StdioSettings, options: dict[str, Any], judge: LateJudge, out: Output
+        self,
+        settings: StdioSettings,
+        options: dict[str, Any],
+        judge: LateJudge,
+        answers: LiveAnswers,
+        out: Output,
     ) -> None:
-        """Prepare it."""
+        """Prepare it.
+
+        Raises:
+            UsageError: a person is to be asked, and there is none.
+        """
         from mcp_tap.proxy.stdio.run import StdioRun
 
         self._settings = settings
         self._write = options["write"]
         self._check = options["check"]
         self._judge = judge
+        self._answers = answers
         self._out = out
         judging = self._check or options["view"] != "none"  # else nobody would see what is found
         self._run = StdioRun(
@@ -253,6 +268,9 @@ class Session:
             view=LateView(options["view"], out, self._begin),
             judging=judging,
             sift=judge.sift,
+            answering=answers.on_lines(
+                settings.label, settings.shown or shlex.join(settings.command)
+            ),
             patient=self._check,
         )
 
@@ -260,6 +278,7 @@ class Session:
         """Carry until the server has ended; give the exit code, or die as the server did."""
         run, out = self._run, self._out
         status = run.run()
+        unanswered = self._answers.code(out, tell=bool(out.verbose))
         words = ""
         if self._check and run.header is not None:
             verdicts = self._judge.verdicts
@@ -274,15 +293,15 @@ class Session:
             report(run.trouble, out)
         if status < 0:
             return _die(-status)
-        return status or self._own_code()
+        return status or self._own_code(unanswered)
 
-    def _own_code(self) -> int:
-        """Give the exit code where the server's says nothing."""
+    def _own_code(self, unanswered: int) -> int:
+        """Give the exit code where the server's says nothing; `unanswered`: that for its asks."""
         run = self._run
         if run.trouble is not None:
             raise run.trouble
-        if not self._check or run.capture is None:
-            return 0
+        if unanswered or not self._check or run.capture is None:
+            return unanswered
         from mcp_tap.cli.closing import checked
 
         return checked(run, run.capture, self._judge.verdicts)

@@ -39,6 +39,7 @@ class Answering:
         max_rounds: int = MAX_ROUNDS,
         longest: float = LONGEST,
         person: Person | None = None,
+        mark: str = "",
     ) -> None:
         """Answer from a book of scripts.
 
@@ -47,6 +48,7 @@ class Answering:
             max_rounds: rounds to answer in one call.
             longest: seconds a call may take from its first ask on, without a person's time.
             person: decides where `unmatched` is `ask`.
+            mark: tells ids of this run from those of another tap, where they may meet.
         """
         self.book = book
         self.max_rounds = max_rounds
@@ -73,6 +75,7 @@ class Answering:
         self.host: str | None = None
         """What it is called as long as nothing else is known."""
         self._ids = count(1)
+        self._id = f'"mcp-tap-{mark}-%d"'.encode() if mark else b'"mcp-tap-%d"'
         self._passed: Bounded[str | bytes, Hashable] = Bounded(_MOST_PASSED, LONGEST * 6)
 
     @property
@@ -82,7 +85,7 @@ class Answering:
 
     def next_id(self) -> bytes:
         """Give the token of an id that no other request of the run has from the tap."""
-        return b'"mcp-tap-%d"' % next(self._ids)
+        return self._id % next(self._ids)
 
     def fail(self, code: str) -> None:
         """Count a call that ends with an error; `code`: its short name."""
