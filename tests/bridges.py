@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import aiohttp
+from aiohttp import web
 
 from mcp_tap.bridge.front import KEY, Front
+from mcp_tap.bridge.remote import Client
 from mcp_tap.bridge.served import Ways
+from mcp_tap.bridge.wire import Remote
+from mcp_tap.bridge.wire import Wire as BridgeWire
 from mcp_tap.core.sse import SseParser
 
 BOUND = 10.0
@@ -68,10 +73,17 @@ class Reply:
 class Fronted:
     """A client of a running front."""
 
-    def __init__(self, front: Front, http: aiohttp.ClientSession) -> None:
+    def __init__(
+        self,
+        front: Front,
+        http: aiohttp.ClientSession,
+        words: list[bytes],
+        notices: list[str],
+    ) -> None:
         self.front = front
-        self.words: list[bytes] = []
-        self.notices: list[str] = []
+        self.words = words
+        """Lines of the server's stderr."""
+        self.notices = notices
         self._http = http
 
     async def send(self, method: str, body: bytes | None = None, **fields: str) -> Reply:
@@ -84,8 +96,9 @@ class Fronted:
         for name, value in fields.items():
             head[name.replace("_", "-")] = value
         head = {name: value for name, value in head.items() if value}
+        data = None if body is None else io.BytesIO(body)  # of bytes, aiohttp wants few
         async with asyncio.timeout(BOUND):
-            return Reply(await self._http.request(method, self.front.url, data=body, headers=head))
+            return Reply(await self._http.request(method, self.front.url, data=data, headers=head))
 
     async def post(self, message: Any, **fields: str) -> Reply:
         return await self.send("POST", json.dumps(message).encode(), **fields)
@@ -149,17 +162,14 @@ class InSession:
 @contextlib.asynccontextmanager
 async def fronted(*words: str, command: list[str] | None = None) -> AsyncIterator[Fronted]:
     """Run a front before the plain server; words tell that how to be."""
-    found: list[Fronted] = []
-    ways = Ways(
-        words=lambda line: found[0].words.append(line),
-        notice=lambda text: found[0].notices.append(text),
-    )
+    heard: list[bytes] = []
+    notices: list[str] = []
+    ways = Ways(words=heard.append, notice=notices.append)
     front = Front(command or [*PLAIN, *words], ways)
     await front.start()
     async with aiohttp.ClientSession() as http:
-        found.append(Fronted(front, http))
         try:
-            yield found[0]
+            yield Fronted(front, http, heard, notices)
         finally:
             async with asyncio.timeout(BOUND):
                 await front.stop(0.5, 0.5)
@@ -176,3 +186,137 @@ async def session(fronted: Fronted) -> InSession:
     reply = await begun.post({"method": "notifications/initialized"})
     assert (reply.status, await reply.body()) == (202, b"")
     return begun
+
+
+async def until(what: Callable[[], Any]) -> Any:
+    """Wait until this holds; give what it gives."""
+    async with asyncio.timeout(BOUND):
+        while not (value := what()):  # noqa: ASYNC110 (no event there is)
+            await asyncio.sleep(0.005)
+    return value
+
+
+Answer = Callable[["Posted"], Awaitable[web.StreamResponse]]
+
+
+class Posted:
+    """A request that came to the scripted server."""
+
+    def __init__(self, request: web.Request, body: bytes) -> None:
+        self.request = request
+        self.method = request.method
+        self.headers = request.headers
+        self.body = body
+
+    @property
+    def said(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def rpc(self) -> str:
+        """Method of the message; empty without one."""
+        return self.said.get("method", "") if self.body else ""
+
+    def result(self, status: int = 200, **members: Any) -> web.Response:
+        body = {"jsonrpc": "2.0", "id": self.said["id"], "result": members}
+        return web.json_response(body, status=status)
+
+    def error(self, status: int, code: int, number: Any = ...) -> web.Response:
+        number = self.said.get("id") if number is ... else number
+        body = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": "no"}}
+        return web.json_response(body, status=status)
+
+    async def stream(self, *events: bytes, holds: bool = False) -> web.StreamResponse:
+        """Answer with events, written as they are; `holds`: the stream then stays open."""
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(self.request)
+        for event in (b": begin\n\n", *events):
+            await response.write(event)
+        if holds:
+            await asyncio.sleep(BOUND)
+        return response
+
+
+class Bridged:
+    """A stdio client of a bridge to a scripted HTTP server."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        self.posted: list[Posted] = []
+        self.notes: list[str] = []
+        self.closed = 0
+        """Requests whose connection was closed before they were answered."""
+        self._out: asyncio.Queue[bytes] = asyncio.Queue()
+        self._in: asyncio.Queue[bytes | None] = asyncio.Queue()
+        wire = BridgeWire(Remote(url=url, **options))
+        self._client = Client(wire, self._out.put, self.notes.append)
+        self._work = asyncio.get_running_loop().create_task(self._client.serve(self._lines()))
+
+    def say(self, message: dict[str, Any] | bytes) -> None:
+        if not isinstance(message, bytes):
+            message = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self._in.put_nowait(message)
+
+    def ask(self, number: Any, method: str, **params: Any) -> None:
+        """Send a stateless request."""
+        meta = {**META, **params.pop("_meta", {})}
+        self.say({"id": number, "method": method, "params": {"_meta": meta, **params}})
+
+    async def line(self) -> bytes:
+        async with asyncio.timeout(BOUND):
+            return await self._out.get()
+
+    async def heard(self) -> Any:
+        return json.loads(await self.line())
+
+    async def end(self) -> list[bytes]:
+        """End the input; give the lines that were still to be read."""
+        self._in.put_nowait(None)
+        async with asyncio.timeout(BOUND):
+            await self._work
+        return [self._out.get_nowait() for _ in range(self._out.qsize())]
+
+    def stop(self) -> None:
+        self._work.cancel()
+
+    async def initialize(self) -> Any:
+        """Begin a session."""
+        params = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "t"}}
+        self.say({"id": 0, "method": "initialize", "params": params})
+        answer = await self.heard()
+        self.say({"method": "notifications/initialized"})
+        await until(lambda: any(p.rpc == "notifications/initialized" for p in self.posted))
+        return answer
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        while (line := await self._in.get()) is not None:
+            yield line
+
+
+@contextlib.asynccontextmanager
+async def bridged(answer: Answer, **options: Any) -> AsyncIterator[Bridged]:
+    """Run a bridge to a server that gives these answers."""
+    found: list[Bridged] = []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        posted = Posted(request, await request.read())
+        found[0].posted.append(posted)
+        try:
+            return await answer(posted)
+        except asyncio.CancelledError:
+            found[0].closed += 1
+            raise
+
+    app = web.Application(client_max_size=0)
+    app.router.add_route("*", "/{path:.*}", handle)
+    runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    found.append(Bridged(f"http://127.0.0.1:{runner.addresses[0][1]}/mcp", **options))
+    try:
+        yield found[0]
+    finally:
+        found[0].stop()
+        with contextlib.suppress(asyncio.CancelledError):
+            async with asyncio.timeout(BOUND):
+                await found[0]._work
+        await runner.cleanup()

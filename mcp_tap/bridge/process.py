@@ -2,8 +2,8 @@
 
 Rules of this file:
 
-- It is over when its output has ended, or itself has and its output is silent: what it wrote last
-  is taken before its end is told.
+- It is over when its output has ended and itself has, or `LINGER` seconds after one of them: what
+  it wrote last is taken before its end is told, and how it ended is known if it has.
 - It is shut down in the specification's order, its whole group with it
   (2026-07-28, basic/transports/stdio#shutdown).
 """
@@ -63,6 +63,7 @@ class Process:
         self._stderr: asyncio.ReadTransport | None = None
         self._ready = asyncio.Event()
         self._ready.set()
+        self._halved = False
         self.over = False
         """It takes no more, and no more comes."""
 
@@ -76,7 +77,7 @@ class Process:
         child.wait(self._exits)
         loop = self._loop
         self._stdout, _ = await loop.connect_read_pipe(
-            lambda: _Output(MOST_LINE, self._line, self._end), os.fdopen(child.stdout, "rb", 0)
+            lambda: _Output(MOST_LINE, self._line, self._half), os.fdopen(child.stdout, "rb", 0)
         )
         self._stderr, _ = await loop.connect_read_pipe(
             lambda: _Output(MOST_WORDS, self._words, _nothing), os.fdopen(child.stderr, "rb", 0)
@@ -140,7 +141,15 @@ class Process:
     def _exits(self) -> None:
         """Take note that the process has ended; on the thread that waited for it."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to tell
-            self._loop.call_soon_threadsafe(self._loop.call_later, LINGER, self._end)
+            self._loop.call_soon_threadsafe(self._half)
+
+    def _half(self) -> None:
+        """Take note that its output has ended, or itself."""
+        if self._halved:
+            self._end()
+        else:
+            self._halved = True
+            self._loop.call_later(LINGER, self._end)
 
     def _end(self) -> None:
         if not self.over:

@@ -128,9 +128,15 @@ class Served(ABC):
             if key not in self._past:
                 self.ways.once("stray-response", "the server answered what nobody had asked")
             return
-        answer = self._answer(request, said)
         self.close(request)
-        request.stream.end(Part(answer, last=True))
+        try:
+            part = Part(self._answer(request, said), last=True)
+        except SpliceError:
+            error = own_error(
+                request.token, "named-twice", "the server's answer has a member twice"
+            )
+            part = Part(error, last=True, status=502, mark="named-twice")
+        request.stream.end(part)
 
     def close(self, request: Open) -> None:
         """Take a request off the list."""

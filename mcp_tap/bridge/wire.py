@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from mcp_tap.net.upstream import CONNECT_TIMEOUT, IDLE
 
 MOST_HEAD: Final = 1 << 20
 """Bytes of a line of a response's head."""
+LARGE: Final = 1 << 20
 MOST_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({307, 308})
 """Statuses that ask for the same request at another place."""
@@ -71,7 +73,7 @@ class Wire:
             fields[name] = value
         for left in range(MOST_REDIRECTS, -1, -1):
             async with self._http.request(
-                method, self._url, data=body, headers=fields, allow_redirects=False
+                method, self._url, data=_payload(body), headers=fields, allow_redirects=False
             ) as response:
                 to = self._redirected(response)
                 if to is None or not left:
@@ -93,3 +95,8 @@ class Wire:
         except ValueError:
             return None
         return to if to.origin() == self._url.origin() else None
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """Give a body as aiohttp wants it: it writes a large one in pieces."""
+    return body if body is None or len(body) <= LARGE else io.BytesIO(body)

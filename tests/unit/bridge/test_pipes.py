@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from mcp_tap.bridge.pipes import Pipes
+
+
+@pytest.fixture
+def ends():
+    """Give our two ends of the pipes, and the others'."""
+    ours, theirs = os.pipe(), os.pipe()
+    yield ours[0], theirs[1], ours[1], theirs[0]
+    for fd in (*ours, *theirs):
+        try:
+            os.close(fd)
+        except OSError:
+            continue
+
+
+async def test_lines_come_until_the_end_with_or_without_a_line_break(ends):
+    source, target, write, _ = ends
+    pipes = Pipes(source, target)
+    os.write(write, b"a\nb\n\xff")
+    os.close(write)
+    async with asyncio.timeout(5):
+        assert [line async for line in pipes.lines()] == [b"a", b"b", b"\xff"]
+
+
+async def test_what_is_said_is_written_in_order(ends):
+    source, target, _, read = ends
+    pipes = Pipes(source, target)
+    async with asyncio.timeout(5):
+        await asyncio.gather(*(pipes.say(b"%d" % n) for n in range(5)))
+    assert os.read(read, 100) == b"0\n1\n2\n3\n4\n"
+    assert not pipes.broken.is_set()
+
+
+async def test_it_is_told_when_nobody_reads(ends):
+    source, target, _, read = ends
+    pipes = Pipes(source, target)
+    os.close(read)
+    async with asyncio.timeout(5):
+        await pipes.say(b"x")
+    assert pipes.broken.is_set()
