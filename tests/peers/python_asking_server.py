@@ -2,7 +2,8 @@
 
 In a session it pushes its asks, since 2026-07-28 its results ask.
 
-Prints `{"url": ...}` once it listens, on a port the system chose; ends on SIGTERM.
+Prints `{"url": ...}` once it listens, on a port the system chose; ends on SIGTERM.  With `--stdio`
+it serves on its standard streams instead.
 """
 
 from __future__ import annotations

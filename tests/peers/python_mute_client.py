@@ -1,16 +1,18 @@
 """A client of the Python SDK that can answer nothing, and so declares nothing.
 
-python_mute_client.py URL MODE [URL MODE ...]; prints a list of what came of each.
+python_mute_client.py URL MODE [URL MODE ...]; in place of a URL may stand the command line of a
+server, as a JSON array.  Prints a list of what came of each.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
 import anyio
-from mcp import MCPError, types
+from mcp import MCPError, StdioServerParameters, types
 from mcp.client import Client
 
 
@@ -21,7 +23,12 @@ async def play(url: str, mode: str) -> dict[str, Any]:
     async def progress(done: float, total: float | None, message: str | None) -> None:
         steps.append(done)
 
-    async with Client(url, mode=mode, client_info=me) as client:
+    target: Any = url
+    if url.startswith("["):
+        command, *args = json.loads(url)
+        env = {name: os.environ[name] for name in ("PATH", "PYTHONPATH")}
+        target = StdioServerParameters(command=command, args=args, env=env)
+    async with Client(target, mode=mode, client_info=me) as client:
 
         async def call(name: str, **arguments: Any) -> list[Any]:
             try:

@@ -82,6 +82,9 @@ def add(a: int, b: int) -> int:
 
 
 def main() -> None:
+    if "--stdio" in sys.argv:
+        server.run("stdio")
+        return
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", 0))
@@ -93,7 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if "--stdio" in sys.argv:
-        server.run("stdio")
-    else:
-        main()
+    main()
