@@ -39,6 +39,7 @@ ARROWS: dict[str, set[str]] = {
         "rules",
     },
     "views": {"core", "errors", "rules"},
+    "exporting": {"core", "errors", "rules", "views"},
     "demo": {"core", "errors"},
     "wrapping": {"core", "answers.toml", "capture", "errors"},
     "testing": {"core", "net", "pipeline", "proxy"},
@@ -49,6 +50,7 @@ ARROWS: dict[str, set[str]] = {
 
 PURE_ROOMS = (
     "core",
+    "exporting",
     "rules",
     "answers",
     "pipeline",

@@ -98,10 +98,11 @@ class CaptureReader:
         """From which `seq` on a line's number is `seq` and how much, and in which part."""
         self._stream = stream
         self._once = stream is not None
-        self._from_start = from_start
+        self.from_start = from_start
+        """The run is wanted from its start, and its first part is gone."""
         with contextlib.nullcontext(stream) if stream else open_part(self.parts[0]) as first:
             self.header, self._convert = first_line(read_line(first, self.name), self.name)
-        self._account = Account(self.header, from_start=self._from_start)
+        self._account = Account(self.header, from_start=self.from_start)
 
     @property
     def lost(self) -> int:
@@ -177,7 +178,7 @@ class CaptureReader:
         else:
             stream = open_part(self.parts[0])
             read_line(stream, self.name)
-        self._account = Account(self.header, from_start=self._from_start)
+        self._account = Account(self.header, from_start=self.from_start)
         self.place, self._line, self._lines_before = self.name, 1, 0
         self._part, self._marks = 0, []
         self.torn, self.clean = None, False

@@ -23,6 +23,7 @@ COMMANDS = {
     "watch": "Live console on the newest run, or on a growing file.",
     "show": "Print the calls of a capture.",
     "check": "Judge captures by the rules; for CI, too.",
+    "redact": "Mask more in a capture, or list what in it looks like a secret.",
     "answers": "Draft, try out or check a script that answers for clients.",
     "wrap": "Put the tap into clients' configuration files.",
     "unwrap": "Take it out of them again.",

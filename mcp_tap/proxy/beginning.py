@@ -14,6 +14,7 @@ from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import FORMAT, Header
 from mcp_tap.core.redact import Redactor
+from mcp_tap.core.redact_records import told
 from mcp_tap.errors import UsageError
 
 
@@ -64,7 +65,7 @@ def redactor_of(settings: Recorded) -> Redactor:
         UsageError: a specification or the key cannot be used.
     """
     return Redactor(
-        _masking_key(settings.redact_key),
+        masking_key(settings.redact_key),
         default=settings.default_redaction,
         specs=settings.redact,
     )
@@ -94,20 +95,19 @@ def header_of(
         label=settings.label,
         redaction=[
             *(["default"] if settings.default_redaction else []),
-            *(_told(spec, redactor) for spec in settings.redact),
+            *told(settings.redact, redactor),
         ],
         max_body=settings.max_body,
         key=redactor.fingerprint,
     )
 
 
-def _told(spec: str, redactor: Redactor) -> str:
-    """Mask in a specification what it masks elsewhere: it may be the secret itself."""
-    kind, colon, rest = spec.partition(":")
-    return kind + colon + redactor.hidden(rest)
+def masking_key(path: str | None) -> bytes:
+    """Read the masking key from a file; without one, make a random key.
 
-
-def _masking_key(path: str | None) -> bytes:
+    Raises:
+        UsageError: it cannot be read, or is too short.
+    """
     if path is None:
         return secrets.token_bytes(32)
     try:

@@ -19,9 +19,9 @@ from mcp_tap.core.records import (
     Noise,
     Sender,
     Sse,
-    pointer,
 )
-from mcp_tap.core.redact import Redactor, is_rpc
+from mcp_tap.core.redact import Redactor
+from mcp_tap.core.redact_records import masked_fields, masked_payload
 from mcp_tap.core.sse import SseBlock
 from mcp_tap.core.wire import (
     LARGE,
@@ -224,7 +224,7 @@ class Payloads:
         self._payload(tape, way, t, sender, payload, facts)
 
     def _block(self, tape: Tape, way: Way, t: float, block: SseBlock) -> None:
-        shown, beside = self._shown(block.fields)
+        shown, beside = masked_fields(self._redactor, block.fields)
         facts: dict[str, Any] = {"sse": shown}
         if block.size is not None:
             facts |= {"truncated": True, "size": block.size, "sha256": block.sha256}
@@ -253,18 +253,6 @@ class Payloads:
             return
         self._payload(tape, way, t, "server", block.data, facts, event=beside)
 
-    def _shown(self, fields: Sse | None) -> tuple[Sse | None, list[Mask]]:
-        """Mask what the specifications match in an event's fields beside its data."""
-        masks: list[Mask] = []
-        if fields is None or not self._redactor.touches_bodies:
-            return fields, masks
-        shown = {
-            name: self._redactor.without_values(text, pointer("sse", name), masks)
-            for name in ("id", "event", "retry")
-            if (text := getattr(fields, name)) is not None
-        }
-        return Sse(**shown), masks
-
     def _payload(  # noqa: PLR0917 (one place, called twice)
         self,
         tape: Tape,
@@ -284,17 +272,14 @@ class Payloads:
         is_message = _is_message(value) or (
             value is UNPARSED and (event is not None or "json" in way.content_type)
         )
-        if b'"jsonrpc"' in payload if value is UNPARSED else is_rpc(value):
-            masked_payload, masked_value, masks = self._redactor.message(payload, value)
-        else:
-            masked_payload, masked_value, masks = self._redactor.other(
-                payload, value, way.content_type, tape.head.line.target
-            )
+        masked, masked_value, masks = masked_payload(
+            self._redactor, payload, value, way.content_type, tape.head.line.target
+        )
         if tape.secrets and masked_value is not UNPARSED:
             masked_value, more = self._redactor.pointed(masked_value, tape.secrets)
-            masked_payload, masks = dumps(masked_value), [*masks, *more]
+            masked, masks = dumps(masked_value), [*masks, *more]
         if masks:
-            fields, _ = carrier(masked_payload)
+            fields, _ = carrier(masked)
             value = masked_value
         seq = tape.heard = self._next_seq()
         common: dict[str, Any] = {

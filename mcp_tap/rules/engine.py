@@ -165,6 +165,7 @@ class Engine:
         found.append((tap, Hit(words, spot=rule.id)))
 
     def _findings(self, flow: Flow, message: Message | None, found: list[Found]) -> list[Finding]:
+        found = [pair for pair in found if not _is_masked(pair[1].about or message, pair[1].path)]
         lost = beaten([(rule.id, hit.path, _spot(hit)) for rule, hit in found])
         kept = [pair for index, pair in enumerate(found) if index not in lost]
         kept.sort(key=_order)
@@ -275,6 +276,19 @@ def _is_said_once(hit: Hit, rule: Rule) -> bool:
 
 def _order(pair: Found) -> tuple[str, str]:
     return pair[0].id, pair[1].path
+
+
+def _is_masked(about: Message | None, path: str) -> bool:
+    """Tell whether a place lies in what was masked, and so became a string that it was not.
+
+    Rules skip masked strings by themselves, since they may still have something to say of them.
+    """
+    if about is None or not about.record.masked:
+        return False
+    whole = f"/body{path}/"
+    return any(
+        mask.type != "string" and whole.startswith(f"{mask.at}/") for mask in about.record.masked
+    )
 
 
 def _spot(hit: Hit) -> str:

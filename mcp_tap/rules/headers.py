@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from mcp_tap.core.facts.flow import MODERN
-from mcp_tap.core.facts.message import Message
+from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.spec import HEADER_SESSION, HEADER_VERSION, INITIALIZE, META_VERSION
 from mcp_tap.core.text import brief
 from mcp_tap.rules.base import ALL, Hits, rule
@@ -61,7 +61,7 @@ def version_header_mismatch(m: Message) -> Hits:
 
 def _in_session(m: Message) -> Hits:
     settled = m.flow.seen.session.version
-    if settled is None or m.method == INITIALIZE:
+    if settled is None or is_masked(settled) or m.method == INITIALIZE:
         return None
     values = m.flow.fields.get(HEADER_VERSION)
     wrong = other(values, settled) if values is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from mcp_tap.core.facts.flow import MODERN, Flow
-from mcp_tap.core.facts.message import Message
+from mcp_tap.core.facts.message import Message, is_masked
 from mcp_tap.core.facts.progress import token_key
 from mcp_tap.core.records import Headers
 from mcp_tap.core.spec import LISTEN, NOTE_PROGRESS
@@ -54,7 +54,7 @@ def _of_kind(f: Flow) -> Hits:
     kind = f.exchange.content_type
     if kind is None:
         return Hit("server answered a request without a Content-Type", spot="Content-Type")
-    if kind in _KINDS or kind.partition(";")[0].strip().lower() in _KINDS:
+    if is_masked(kind) or kind in _KINDS or kind.partition(";")[0].strip().lower() in _KINDS:
         return None
     words = f"server answered a request with Content-Type {brief(kind, 60)}"
     return Hit(words, spot="Content-Type")
@@ -63,6 +63,8 @@ def _of_kind(f: Flow) -> Hits:
 def _without_body(f: Flow) -> Hits:
     closed = f.closed
     if closed is None or closed.how != "complete" or closed.response.bytes:
+        return None
+    if is_masked(f.exchange.content_type):  # nobody can tell whether it was a stream
         return None
     if f.exchange.messages:
         return None

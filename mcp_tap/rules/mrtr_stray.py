@@ -48,7 +48,7 @@ def unsolicited_mrtr_fields(m: Message) -> Hits:
     """
     flow = m.flow
     state, answers = m.params.get("requestState"), m.params.get("inputResponses")
-    if not _is_stray(m) or (state is None and not answers):
+    if not _is_stray(m) or (state is None and not answers) or is_masked(answers):
         return None
     states = flow.seen.run.states
     if states.issued(state) is not None or states.untyped(place_of(m)) is not None:

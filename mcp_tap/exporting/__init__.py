@@ -1,0 +1,1 @@
+"""Captures in other tools' formats, and what of them should not be given away."""
