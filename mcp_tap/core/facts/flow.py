@@ -46,7 +46,7 @@ _BANDS: Final[dict[str, Band]] = {
 }
 
 
-class Flow(Struct, eq=False):
+class Flow(Struct, eq=False, weakref=True):
     """One exchange, and what it takes to judge its messages."""
 
     exchange: Exchange

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, Protocol
+from weakref import ref
 
 from mcp_tap.core.linking.calls import payload_size
 
@@ -22,7 +23,10 @@ MOST_BYTES: Final = 24 << 20
 
 
 class Holder(Protocol):
-    """Something that holds what was on the wire; told apart by identity."""
+    """Something that holds what was on the wire; told apart by identity.
+
+    It can be referred to weakly: it is not kept for being weighed.
+    """
 
     def let_go(self) -> None:
         """Hold it no longer."""
@@ -31,11 +35,12 @@ class Holder(Protocol):
 class Held:
     """Who holds how much, oldest first."""
 
-    __slots__ = ("_weights", "bytes", "most")
+    __slots__ = ("_gone", "_weights", "bytes", "most")
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         """Begin with nothing; let go of what is more than `most` bytes."""
-        self._weights: OrderedDict[Holder, int] = OrderedDict()
+        self._gone = self._died  # one for all
+        self._weights: OrderedDict[ref[Holder], int] = OrderedDict()
         self.bytes = 0
         self.most = most
 
@@ -46,7 +51,8 @@ class Held:
 
     def add(self, holder: Holder, size: int) -> None:
         """Take note that a holder holds `size` bytes more; it grows no younger."""
-        self._weights[holder] = self._weights.get(holder, 0) + size
+        key = ref(holder, self._gone)
+        self._weights[key] = self._weights.get(key, 0) + size
         self.bytes += size
 
     def settle(self) -> None:
@@ -54,11 +60,16 @@ class Held:
         while self.bytes > self.most:
             oldest, weight = self._weights.popitem(last=False)
             self.bytes -= weight
-            oldest.let_go()
+            holder = oldest()
+            if holder is not None:
+                holder.let_go()
 
     def free(self, holder: Holder) -> None:
         """Take note that a holder holds nothing any more."""
-        self.bytes -= self._weights.pop(holder, 0)
+        self._died(ref(holder))
+
+    def _died(self, key: ref[Holder]) -> None:
+        self.bytes -= self._weights.pop(key, 0)
 
 
 def size_of(message: Message) -> int:

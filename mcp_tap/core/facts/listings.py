@@ -43,7 +43,7 @@ Key: TypeAlias = tuple[str, bytes, str | None]
 """Method, parameters and credential: what a cached result is kept under."""
 
 
-class Page(Struct, eq=False):
+class Page(Struct, eq=False, weakref=True):
     """One page of a listing."""
 
     names: frozenset[str | bytes]

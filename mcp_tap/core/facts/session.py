@@ -24,7 +24,7 @@ DEPRECATED: Final = ("roots", "sampling")
 """Capabilities of a client that may be gone in a later revision."""
 
 
-class Pushed(Struct, eq=False):
+class Pushed(Struct, eq=False, weakref=True):
     """An ask a server pushed, until it is answered."""
 
     ask: Ask | None

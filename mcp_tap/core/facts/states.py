@@ -53,7 +53,7 @@ Keys: TypeAlias = frozenset[str | bytes] | None
 """Keys of a round, made short; None where they are not known, or too many."""
 
 
-class Chain(Struct, eq=False, kw_only=True):
+class Chain(Struct, eq=False, kw_only=True, weakref=True):
     """A call that was asked for input, or at least to come again."""
 
     place: Place
@@ -112,7 +112,7 @@ class Untyped(Struct, frozen=True):
     keys: Keys
 
 
-class Ended(Struct, eq=False):
+class Ended(Struct, eq=False, weakref=True):
     """What the calls of one place that are over were asked for at last."""
 
     keys: deque[frozenset[str | bytes]] = field(default_factory=lambda: deque(maxlen=MOST_ENDED))

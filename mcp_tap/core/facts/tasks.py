@@ -43,6 +43,7 @@ class Task:
     """What has been seen of one task."""
 
     __slots__ = (
+        "__weakref__",
         "asks",
         "cancelling",
         "complete",

@@ -24,7 +24,7 @@ MOST_SCHEMA: Final = 64 << 10
 _NO_MIRRORED: Final[tuple[Mirrored, ...]] = ()
 
 
-class Tool(Struct, eq=False, kw_only=True):
+class Tool(Struct, eq=False, kw_only=True, weakref=True):
     """What a client knows of one tool, from the newest listing that had it."""
 
     mirrored: tuple[Mirrored, ...] | None

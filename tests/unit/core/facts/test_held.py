@@ -51,6 +51,15 @@ def test_what_alone_is_too_much_is_let_go_of_as_well():
     assert (heap.is_held, held.bytes) == (False, 0)
 
 
+def test_nothing_is_kept_for_being_weighed():
+    held, heap = Held(), Heap()
+    held.hold(heap, 40)
+    held.add(heap, 2)
+    assert held.bytes == 42
+    del heap
+    assert held.bytes == 0
+
+
 def test_a_message_weighs_what_its_payload_has():
     record = Record(seq=1, t=0.0, sender="client", text="é" * 10)
     assert size_of(Message(record, None, message("tools/list", 1).flow)) == 20
