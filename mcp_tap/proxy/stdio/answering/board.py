@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from mcp_tap.core import spec
 from mcp_tap.core.values import id_key
@@ -107,11 +107,9 @@ def error_line(token: bytes, code: str, why: str, number: int) -> ToClient:
 
 def cancelling(token: bytes, why: str) -> ToServer:
     """Tell the server that a request is not wanted any more."""
-    params: dict[str, Any] = {"reason": f"mcp-tap: {why}"}
-    method = spec.NOTE_CANCELLED.encode()
-    line = b'{"jsonrpc":"2.0","method":"%b","params":{"requestId":%b,%b}\n' % (
-        method,
+    line = b'{"jsonrpc":"2.0","method":"%b","params":{"requestId":%b,"reason":%b}}\n' % (
+        spec.NOTE_CANCELLED.encode(),
         token,
-        dumps(params)[1:] + b"}",
+        dumps(f"mcp-tap: {why}"),
     )
     return ToServer(line, "tap")
