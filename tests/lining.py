@@ -69,6 +69,10 @@ class Both:
         (found,) = [c for c in self.calls.values() if c.method != "initialize"]
         return found
 
+    def the_call_that_asks(self) -> Call:
+        (found,) = [c for c in self.calls.values() if any(r.asks for r in c.rounds)]
+        return found
+
     def rules(self, *severities: str) -> list[str]:
         """Ids of the rules that found something as bad as this."""
         wanted = severities or ("error", "warning")
