@@ -19,6 +19,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from time import sleep
 
 import msgspec
 
@@ -28,6 +29,9 @@ from mcp_tap.errors import CaptureError
 
 if sys.platform != "win32":
     import fcntl
+
+
+_TRIES = 20
 
 
 class _Spot(msgspec.Struct):
@@ -231,9 +235,17 @@ def being_written(path: Path) -> bool:
 
 
 def _lock(fd: int) -> None:
-    if sys.platform != "win32":
-        with contextlib.suppress(OSError):
+    if sys.platform == "win32":
+        return
+    for _ in range(_TRIES):
+        try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sleep(0.001)  # someone asks `being_written` at this moment
+        except OSError:
+            return
+        else:
+            return
 
 
 def _write_all(fd: int, data: bytes) -> tuple[int, OSError | None]:

@@ -24,7 +24,7 @@ from mcp_tap.capture.parts import part_number
 from mcp_tap.core.records import AnyRecord, Footer, Gap, Header
 from mcp_tap.errors import CaptureError
 
-STEP = 4 << 20
+STEP = 256 << 10
 """Bytes one `poll()` reads at most, so that a long file does not hold up whoever polls."""
 
 
@@ -51,6 +51,8 @@ class CaptureTail:
         """There is more to read at once: poll again without waiting."""
         self.damaged = 0
         """Lines that could not be read and were skipped."""
+        self.size = 0
+        """Bytes of the run that were read, all parts together."""
         self._account: Account | None = None
         self._convert: Convert | None = None
         self._held = Held()
@@ -73,7 +75,7 @@ class CaptureTail:
         return self._account.lost if self._account else 0
 
     def poll(self) -> list[AnyRecord]:
-        """Give the records that are whole by now; at most some megabytes of them at a time.
+        """Give the records that are whole by now; at most `STEP` bytes of them at a time.
 
         Raises:
             CaptureError: the file is no capture, or of a format that cannot be read.
@@ -111,6 +113,7 @@ class CaptureTail:
         if not data:
             return
         self._offset += len(data)
+        self.size += len(data)
         end = data.rfind(b"\n") + 1
         begin = 0
         if self._held.size and end:
@@ -155,6 +158,8 @@ class CaptureTail:
         if self.header is not None and same_run(self.header, header):
             return None
         self.header = header
+        self.damaged = 0
+        self.size = self._offset
         self._account = Account(header, from_start=self._from_start)
         self.clean = False
         return header

@@ -7,12 +7,16 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TextIO, TypeAlias
 
 from mcp_tap.capture.parts import later_parts
 from mcp_tap.cli.common import Output
 from mcp_tap.core.text import safe
 from mcp_tap.views.base import NullView, Stats, View
+
+if TYPE_CHECKING:
+    from mcp_tap.views.console import ConsoleView
+    from mcp_tap.views.text import TextView
 
 ViewName: TypeAlias = Literal["console", "text", "none"]
 
@@ -54,6 +58,19 @@ def make_view(
     stream = stream or sys.stdout
     if name == "none" or stream is None:  # None: we were started with a closed stdout
         return NullView(lambda text: out.say(f"mcp-tap: {safe(text)}"))
+    return terminal_view(name, out, stream=stream, on_quit=on_quit, stats=stats)
+
+
+def terminal_view(
+    name: Literal["console", "text"],
+    out: Output,
+    *,
+    stream: TextIO | None = None,
+    on_quit: Callable[[], None] | None = None,
+    stats: Callable[[], Stats] | None = None,
+) -> ConsoleView | TextView:
+    """Make a view that shows something, of one run or of several; as `make_view` does."""
+    stream = stream or sys.stdout
     colored = out.colored(stream)
     if name == "console":
         from mcp_tap.views.console import ConsoleView

@@ -1,37 +1,34 @@
-"""`mcp-tap watch`: a run as it goes on, from the file it is recorded to."""
+"""`mcp-tap watch`: runs as they go on, from the files they are recorded to."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from mcp_tap.capture.file import being_written
-from mcp_tap.cli import streams
-from mcp_tap.cli.common import Output, TapCommand, output
-from mcp_tap.core import clock
-from mcp_tap.core.finding import Finding
+from mcp_tap.capture.running import OneFile, RunsOf
+from mcp_tap.capture.store import find, home, newest
+from mcp_tap.cli.common import Output, TapCommand, option, output
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import Header
-from mcp_tap.errors import UsageError
-from mcp_tap.pipeline.spine import Pipeline
-from mcp_tap.views.base import Change, Stats, View
-from mcp_tap.views.machine import call_doc, encode
+from mcp_tap.errors import CaptureError, UsageError
+from mcp_tap.views.base import Change
+from mcp_tap.views.machine import encode, watched_doc
+from mcp_tap.views.runs import run_name, run_words
 
 if TYPE_CHECKING:
-    from mcp_tap.capture.tail import CaptureTail
+    from mcp_tap.cli.watching import Following
+    from mcp_tap.views.base import RunsView
 
-EVERY = 0.05
-"""Seconds between two looks at the file."""
 _MOST_DONE = 10_000
-QUIET = 1.0
-"""Seconds without a new record after which it is checked whether anyone still writes."""
 
 
 @click.command(
@@ -40,144 +37,127 @@ QUIET = 1.0
     epilog="""\
 \b
 Examples:
-  mcp-tap watch                  the newest run
+  mcp-tap watch                  all that is being recorded
+  mcp-tap watch --label files    of that, what is called files
+  mcp-tap watch files-7f3a       one run
   mcp-tap watch run.jsonl --json | jq .outcome
 """,
 )
 @click.argument("capture", metavar="[CAPTURE]", required=False)
-def command(capture: str | None) -> int:
-    """Show a run while it is recorded: the newest, or CAPTURE, a path or a run id.
+@option(
+    "--label",
+    metavar="GLOB",
+    help="Only runs with such a label; of runs without one, such a command.",
+)
+@option(
+    "--stay",
+    is_flag=True,
+    help="When the run in CAPTURE has ended, wait for the next one in the same file.",
+)
+def command(capture: str | None, label: str | None, stay: bool) -> int:  # noqa: FBT001 - click's
+    """Show runs while they are recorded: all of them, or the one in CAPTURE.
 
-    The newest is looked for in the captures folder; runs that ended without any traffic are passed
-    over.
+    Without CAPTURE, runs that begin meanwhile join, from any terminal or client; with several, each
+    line says which run it is of.  Where nothing is being recorded, the first run is waited for.
+    CAPTURE is a run id, or a path, which need not be there yet.
 
-    In a terminal this is the console, which stays until q; else lines of text, until the run ends.
-    With --json, each call is one line when it has ended.
+    In a terminal this is the console, which stays until q; else lines of text.  With --json, each
+    call is one line when it has ended, and `run` says where.  Lines of CAPTURE end with its run.
     """
-    from mcp_tap.capture.store import find
-    from mcp_tap.capture.tail import CaptureTail
-    from mcp_tap.cli.looks import ViewName, make_view
+    from mcp_tap.cli.looks import terminal_view
+    from mcp_tap.cli.watching import Watching
 
     if capture == "-":
         raise UsageError("usage", "watch follows a file", help="mcp-tap show -")
+    if capture is not None and label is not None:
+        raise UsageError("usage", "--label chooses among runs, and CAPTURE is one already")
+    if capture is None and stay:
+        raise UsageError("usage", "--stay wants CAPTURE; without one, watch stays in any case")
     out = output()
-    path = find(capture)
-    if capture is None and (out.verbose or sys.stderr.isatty()):
-        out.say(f"the newest run: {path}")
-    tail = CaptureTail(path)
     console = not out.json and sys.stdin.isatty() and sys.stdout.isatty()
+    source = _source(capture)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    following = Following(tail, stop)
-    view: View = JsonLines(click.echo)
+    view: RunsView = JsonLines(click.echo)
     if not out.json:
-        name: ViewName = "console" if console else "text"
-        view = make_view(name, out, on_quit=stop.set, stats=following.stats)
+        name: Literal["console", "text"] = "console" if console else "text"
+        view = terminal_view(name, out, on_quit=stop.set, stats=lambda: watching.stats())  # noqa: PLW0108 - made below
+    told = Told(out, several=capture is None, silent=console)
+    watching = Watching(
+        source,
+        view,
+        stop,
+        wanted=lambda header: label is None or fnmatchcase(run_words(header), label),
+        joined=told.joined,
+        ended=told.ended,
+    )
+    if console and capture is None and label is None:
+        with contextlib.suppress(CaptureError):
+            watching.show_past(newest())
+
+    def waiting() -> None:
+        words = _waiting(source, label)
+        view.wait(words)
+        if not console:
+            out.say(words)
+
     try:
-        following.run(view, stay=console)
+        watching.run(waiting=waiting, one=capture is not None, stay=stay or console)
     finally:
         view.close()
-        tail.close()
-    following.report(out)
+        watching.close()
+    for following in watching.followed.values():
+        following.report(out)
     return 0
 
 
-class Following:
-    """Feeds what is appended to a capture to a view."""
+def _source(capture: str | None) -> RunsOf | OneFile:
+    """Tell where runs come from.
 
-    def __init__(self, tail: CaptureTail, stop: threading.Event) -> None:
-        """Read from `tail` until `stop` is set."""
-        self.tail = tail
-        self.records = 0
-        self.ended = False
-        self._stop = stop
-        self._pipeline = Pipeline()
-        self._started: datetime | None = None
-        self._now = 0.0
+    Raises:
+        CaptureError: there is no such run, and no file of that name can come.
+    """
+    if capture is None:
+        return RunsOf(home())
+    try:
+        return OneFile(find(capture))
+    except CaptureError as error:
+        path = Path(capture)
+        may_come = error.code == "capture-missing" and path.parent.is_dir()
+        if may_come and (path.name != capture or path.suffix == ".jsonl"):
+            return OneFile(path)
+        raise
 
-    def run(self, view: View, *, stay: bool) -> None:
-        """Follow the run to its end, or, with `stay`, until told to stop."""
-        quiet = 0.0
-        while not self._stop.is_set():
-            if getattr(view, "gone", False):
-                raise streams.failure() or BrokenPipeError
-            if self._poll(view):
-                quiet = 0.0
-                continue
-            quiet += EVERY
-            if not self.ended and (self.tail.clean or (quiet >= QUIET and not self._written())):
-                self._end(view)
-            if self.ended and not stay:
-                return
-            if not self.ended and int(quiet / EVERY) % 10 == 0:
-                view.update((), self._clock())
-            self._stop.wait(EVERY)
-        if not self.ended:
-            self._end(view)
 
-    def stats(self) -> Stats:
-        """Count, for the console's header."""
-        try:
-            size = self.tail.path.stat().st_size
-        except OSError:
-            size = 0
-        return Stats(records=self.records, bytes=size, lost=self.tail.lost)
+def _waiting(source: RunsOf | OneFile, label: str | None) -> str:
+    if isinstance(source, OneFile):
+        return f"there is no {source.path} yet; waiting for it"
+    what = "no run" if label is None else f"no run with the label {label}"
+    return f"{what} is being recorded in {source.folder}; waiting for one"
 
-    def report(self, out: Output) -> None:
-        """Say what could not be read."""
-        if self.tail.damaged:
-            many = "1 line" if self.tail.damaged == 1 else f"{self.tail.damaged} lines"
-            out.warn(f"{many} of {self.tail.path.name} could not be read")
-        if self.tail.lost:
-            out.warn(f"records of this run are missing: {self.tail.lost}")
-        if not self.tail.clean:
-            goes_on = self._written()
-            fate = "is still being written" if goes_on else "has not ended: the run was killed"
-            out.say(f"{self.tail.path.name} {fate}")
 
-    def _poll(self, view: View) -> bool:
-        records = self.tail.poll()
-        changes: dict[tuple[str, int], Change] = {}
-        found: list[Change] = []
-        for record in records:
-            if isinstance(record, Header):
-                self._begin(record, view)
-                changes.clear()
-                found.clear()
-            self.records += 1
-            for change in self._pipeline.feed(record):
-                if isinstance(change, Finding):
-                    found.append(change)
-                else:
-                    changes[type(change).__name__, change.number] = change
-            self._now = record.t
-        if records:
-            view.update([*changes.values(), *found], self._clock())
-        return bool(records) or self.tail.behind
+class Told:
+    """What a person is told, on stderr, of runs that come and go."""
 
-    def _begin(self, header: Header, view: View) -> None:
-        self._pipeline = Pipeline()
-        self.records = 0
-        self.ended = False
-        self._started = clock.read(header.started)
-        view.start(header)
+    def __init__(self, out: Output, *, several: bool, silent: bool) -> None:
+        """Speak through `out`; of `several` runs, or of one that was named; or not at all."""
+        self._out = out
+        self._silent = silent
+        self._chatty = several and not silent and (out.verbose > 0 or sys.stderr.isatty())
 
-    def _clock(self) -> float:
-        """Give the time of the run: this machine's, while it goes on, for what is still open."""
-        if self.tail.clean or self.tail.behind or self._started is None or not self._written():
-            return self._now
-        return max(self._now, (datetime.now(UTC) - self._started).total_seconds())
+    def joined(self, header: Header, path: Path) -> None:
+        """Say that a run is shown from now on."""
+        if self._chatty:
+            self._out.say(f"{run_name(header)}: {path}")
 
-    def _written(self) -> bool:
-        return being_written(self.tail.current)
-
-    def _end(self, view: View) -> None:
-        self.ended = True
-        view.update(self._pipeline.finish(), self._now)
-        finished: Any = getattr(view, "finished", None)
-        if finished is not None:
-            finished()
+    def ended(self, following: Following) -> None:
+        """Say how a run ended; nothing, as a rule, of one that ended well."""
+        if self._silent:
+            return
+        following.report(self._out)
+        if self._chatty and following.tail.clean:
+            self._out.say(f"{following.name} has ended")
 
 
 class JsonLines:
@@ -186,13 +166,28 @@ class JsonLines:
     def __init__(self, write: Callable[[bytes], None]) -> None:
         """Give each line to `write`."""
         self._write = write
+
+    def wait(self, text: str) -> None:
+        """Say nothing: stdout is for calls."""
+
+    def join(self, header: Header, *, alone: bool = False) -> JsonFeed:  # noqa: ARG002 - as others
+        """Take a further run."""
+        return JsonFeed(header.run, self._write)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class JsonFeed:
+    """The calls of one run."""
+
+    def __init__(self, run: str, write: Callable[[bytes], None]) -> None:
+        """Give each line to `write`."""
+        self._run = run
+        self._write = write
         self._done: OrderedDict[int, None] = OrderedDict()
 
-    def start(self, header: Header) -> None:  # noqa: ARG002 - the protocol's signature
-        """Begin anew."""
-        self._done.clear()
-
-    def update(self, changes: Sequence[Change], now: float) -> None:  # noqa: ARG002 - as above
+    def update(self, changes: Sequence[Change], now: float) -> None:  # noqa: ARG002 - as others
         """Write the calls that have ended."""
         for change in changes:
             if isinstance(change, Call) and change.end is not None:
@@ -201,10 +196,7 @@ class JsonLines:
                 self._done[change.number] = None
                 if len(self._done) > _MOST_DONE:
                     self._done.popitem(last=False)
-                self._write(encode(call_doc(change)))
+                self._write(encode(watched_doc(change, self._run)))
 
-    def notice(self, text: str) -> None:
-        """Say nothing: stdout is for calls."""
-
-    def close(self) -> None:
-        """Do nothing."""
+    def finished(self) -> None:
+        """Do nothing: what is open has not ended."""

@@ -48,6 +48,29 @@ class View(Protocol):
         """End: show what is still to be shown, give the terminal back."""
 
 
+class RunFeed(Protocol):
+    """Where the changes of one of several runs go."""
+
+    def update(self, changes: Sequence[Change], now: float) -> None:
+        """Take what has changed up to `now`, seconds since this run's start."""
+
+    def finished(self) -> None:
+        """Take note that no more will come of this run: its numbers stay, its memory goes."""
+
+
+class RunsView(Protocol):
+    """Something that shows several runs at once; numbers of calls are those within their run."""
+
+    def wait(self, text: str) -> None:
+        """Show that there is no run yet, in these words; for views that have a place for it."""
+
+    def join(self, header: Header, *, alone: bool = False) -> RunFeed:
+        """Show a further run beside the others; `alone`: in place of them."""
+
+    def close(self) -> None:
+        """End: show what is still to be shown, give the terminal back."""
+
+
 class NullView:
     """A view that shows nothing of the traffic; trouble of the tap's own is still said."""
 

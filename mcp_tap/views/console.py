@@ -22,11 +22,13 @@ from mcp_tap.core.model import Call
 from mcp_tap.core.records import Header
 from mcp_tap.core.text import width
 from mcp_tap.views.base import Change, Stats, Subject
-from mcp_tap.views.console_draw import Line, screen
+from mcp_tap.views.console_draw import screen
+from mcp_tap.views.console_list import Line
+from mcp_tap.views.console_runs import ShownRun
 from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.keys import Keys
 from mcp_tap.views.look import ASCII, LINES, Look, Row
-from mcp_tap.views.machine import call_doc, encode
+from mcp_tap.views.machine import encode, watched_doc
 from mcp_tap.views.paint import Painter
 from mcp_tap.views.text import local_start
 
@@ -38,8 +40,47 @@ _MOST_COPIED: Final = 74_000
 """Bytes terminals take through their copy sequence."""
 
 
+class _Feed:
+    """One of the runs that are shown: what came of it since the last frame, kept under a lock."""
+
+    def __init__(self, header: Header, lock: threading.Lock) -> None:
+        self.header = header
+        self.inbox: OrderedDict[tuple[str, int], Subject] = OrderedDict()
+        self.found: deque[Finding] = deque(maxlen=_MOST_WAITING)
+        self.now = 0.0
+        self.heard = monotonic()
+        self.ended = False
+        self.shown: ShownRun | None = None
+        """What the drawing thread made of it."""
+        self._lock = lock
+
+    def update(self, changes: Sequence[Change], now: float) -> None:
+        """Leave what has changed for the drawing thread."""
+        with self._lock:
+            for change in changes:
+                if isinstance(change, Finding):
+                    self.found.append(change)
+                else:
+                    self.inbox[type(change).__name__, change.number] = change
+            while len(self.inbox) > _MOST_WAITING:
+                self.inbox.popitem(last=False)
+            self.now, self.heard = now, monotonic()
+
+    def finished(self) -> None:
+        """Say that nothing more will come: times stand still, keys go on working."""
+        with self._lock:
+            self.ended = True
+
+    def take(self) -> tuple[_Feed, list[Subject], list[Finding]]:
+        """Give what was left, once; the lock is held."""
+        changes, found = list(self.inbox.values()), list(self.found)
+        self.inbox.clear()
+        self.found.clear()
+        return self, changes, found
+
+
 class ConsoleView:
-    """Shows a run on a terminal, and what was selected of it in full."""
+    """Shows runs on a terminal, and what was selected of them in full."""
 
     def __init__(
         self,
@@ -69,13 +110,13 @@ class ConsoleView:
         self.stats = stats
         self._state = ConsoleState(ASCII if ascii else LINES)
         self._lock = threading.Lock()
-        self._inbox: OrderedDict[tuple[str, int], Subject] = OrderedDict()
-        self._found: deque[Finding] = deque(maxlen=_MOST_WAITING)
-        self._begun: Header | None = None
+        self._feeds: list[_Feed] = []
+        """Runs that go on, and those of which the drawing thread has not seen the end."""
+        self._first: _Feed | None = None
+        self._alone = False
+        """What is shown is to be forgotten: a run came in place of all others."""
+        self._waiting = ""
         self._notices: list[str] = []
-        self._now = 0.0
-        self._heard = monotonic()
-        self._ended = False
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
         self._shown: list[str] = []
@@ -83,38 +124,44 @@ class ConsoleView:
 
     def start(self, header: Header) -> None:
         """Take a run and begin to draw; a second run takes the place of the first."""
+        self._first = self.join(header, alone=True)
+
+    def join(self, header: Header, *, alone: bool = False) -> _Feed:
+        """Take a further run, beside the others or in place of them, and begin to draw."""
+        feed = _Feed(header, self._lock)
         with self._lock:
-            self._begun = header
-            self._inbox.clear()
-            self._found.clear()
-            self._ended = False
-            self._now, self._heard = 0.0, monotonic()
+            if alone:
+                self._feeds.clear()
+                self._alone = True
+            self._feeds.append(feed)
+        self._begin()
+        return feed
+
+    def wait(self, text: str) -> None:
+        """Begin to draw before there is a run, and say so."""
+        self._waiting = text
+        self._begin()
+
+    def _begin(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="console", daemon=True)
             self._thread.start()
 
     def update(self, changes: Sequence[Change], now: float) -> None:
-        """Leave what has changed for the drawing thread."""
-        with self._lock:
-            for change in changes:
-                if isinstance(change, Finding):
-                    self._found.append(change)
-                else:
-                    self._inbox[type(change).__name__, change.number] = change
-            while len(self._inbox) > _MOST_WAITING:
-                self._inbox.popitem(last=False)
-            self._now, self._heard = now, monotonic()
+        """Leave what has changed in the run that was started for the drawing thread."""
+        if self._first is not None:
+            self._first.update(changes, now)
+
+    def finished(self) -> None:
+        """Say that nothing more will come of the run that was started."""
+        if self._first is not None:
+            self._first.finished()
 
     def notice(self, text: str) -> None:
         """Leave words for the lines above the keys."""
         with self._lock:
             self._notices.append(text)
             del self._notices[:-3]
-
-    def finished(self) -> None:
-        """Say that nothing more will come: times stand still, keys go on working."""
-        with self._lock:
-            self._ended = True
 
     def close(self) -> None:
         """Stop drawing and give the terminal back, within a second."""
@@ -135,10 +182,11 @@ class ConsoleView:
             return  # the terminal is gone: the recording goes on without it
 
     def _draw_until_closed(self, keys: Keys) -> None:
-        second, pressed = -1, False
+        second: list[int] = []
+        pressed = False
         while not self._closing.is_set():
             fresh = self._collect()
-            was, second = second, int(self._state.now) if self._state.running else 0
+            was, second = second, [int(run.now) for run in self._state.runs if run.running]
             size = shutil.get_terminal_size()
             if fresh or pressed or second != was or size != self._size:
                 self._draw(size.columns, size.lines)
@@ -154,24 +202,30 @@ class ConsoleView:
         """Take over what was left; tell whether there was something."""
         state = self._state
         with self._lock:
-            changes = list(self._inbox.values())
-            self._inbox.clear()
-            found = list(self._found)
-            self._found.clear()
-            begun, self._begun = self._begun, None
+            left = [feed.take() for feed in self._feeds]
+            self._feeds = [feed for feed in self._feeds if not feed.ended]
+            alone, self._alone = self._alone, False
             notices, self._notices = self._notices, []
-            ended, now, heard = self._ended, self._now, self._heard
-        if begun is not None:
-            state.begin(begun, Look(glyphs=state.glyphs, start=local_start(begun.started)))
-        state.take(changes, found)
+        fresh = bool(notices)
+        for feed, changes, found in left:
+            run = feed.shown
+            if run is None:
+                look = Look(glyphs=state.glyphs, start=local_start(feed.header.started))
+                run = feed.shown = state.begin(feed.header, look, alone=alone)
+                alone, fresh = False, True
+            if changes or found:
+                state.take(run, changes, found)
+                fresh = True
+            if not state.paused:
+                run.now = feed.now if feed.ended else feed.now + monotonic() - feed.heard
+            if feed.ended:
+                state.end(run)
+                fresh = True
         state.notices.extend(notices)
-        turned = ended != state.ended
-        state.ended = ended
-        if not state.paused:
-            state.now = now if ended else now + monotonic() - heard
+        waited, state.waiting = state.waiting != self._waiting, self._waiting
         stats = self.stats() if self.stats else None
         counted, state.stats = stats != state.stats, stats
-        return bool(changes or found or begun or notices or turned or counted)
+        return fresh or waited or counted
 
     def _press(self, key: str) -> None:
         effect = self._state.press(key)
@@ -182,15 +236,15 @@ class ConsoleView:
 
     def _copy(self) -> None:
         chosen = self._state.chosen()
-        if not isinstance(chosen, Call):
+        if chosen is None or not isinstance(call := chosen.subject, Call):
             return
-        data = encode(call_doc(chosen))
+        data = encode(watched_doc(call, chosen.run.header.run))
         if len(data) > _MOST_COPIED:
-            self._state.message = f"call #{chosen.number} is too big to copy"
+            self._state.message = f"call #{call.number} is too big to copy"
             return
         # OSC 52: the terminal itself puts it on the clipboard, across ssh too.
         self._write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
-        self._state.message = f"call #{chosen.number} copied as JSON, if the terminal allows it"
+        self._state.message = f"call #{call.number} copied as JSON, if the terminal allows it"
 
     def _draw(self, columns: int, lines: int) -> None:
         out = []

@@ -12,25 +12,22 @@ from mcp_tap.core.filters import help_text
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.text import plural, safe, size, width
 from mcp_tap.rules.catalogue import BY_ID
-from mcp_tap.views.base import Subject
+from mcp_tap.views.console_list import LIST, WIDE, Line, list_rows, name_cells, named
 from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.found import (
     LETTERS,
     STYLES,
-    counted,
     finding_row,
     finding_rows,
     place_words,
 )
 from mcp_tap.views.lane import ask_detail, heading, lane_rows, request_rows, result_rows
-from mcp_tap.views.look import Row, fit, wrapped
+from mcp_tap.views.look import Look, Row, fit, wrapped
 from mcp_tap.views.rule_examples import examples
 from mcp_tap.views.rule_page import rule_rows
-from mcp_tap.views.timeline import HEADING, blame_row, call_row, exchange_row
+from mcp_tap.views.timeline import blame_row
 from mcp_tap.views.words import exchange_why
 
-WIDE: Final = 120
-_LIST: Final = 80
 MOST_FOUND: Final = 3
 """Findings shown below the calls, the newest last; one on a screen below `LOW` lines."""
 LOW: Final = 20
@@ -55,15 +52,9 @@ ROUNDS   ? asked and answered   _ waiting   . open    = open stream
 """
 
 
-class Line(list[tuple[str, str]]):
-    """A row of the screen; `chosen` says that the selected call is in its first `cells` cells."""
-
-    chosen: int = 0
-
-
 def screen(state: ConsoleState, columns: int, lines: int) -> list[Row]:
     """Draw the whole screen: `lines` rows of `columns` cells."""
-    more = state.look.glyphs.more
+    more = state.glyphs.more
     top: list[Row] = [_header(state, columns)]
     bottom = list(_bottom(state, columns, lines))
     room = max(1, lines - len(top) - len(bottom))
@@ -93,26 +84,39 @@ def _fitted(row: Row, columns: int, more: str) -> Row:
 
 
 def _header(state: ConsoleState, columns: int) -> Row:
-    header = state.header
-    if header is None:
+    if not state.runs:
         return [("mcp-tap", "strong")]
     wide = columns >= WIDE
+    facts = _facts(state, wide=wide)
+    spare = columns - sum(width(text) for text, _ in facts) - 2
+    row = _names(state) if state.several else _way(state, wide=wide)
+    return [*fit([("mcp-tap", "strong"), *row], spare, state.glyphs.more), ("  ", ""), *facts]
+
+
+def _names(state: ConsoleState) -> Row:
+    """Name the runs that go on, and count the others."""
+    row: Row = [(f"  {run.name}", "strong") for run in state.runs if not run.ended]
+    if over := sum(run.ended for run in state.runs):
+        row.append((f"  {over} ended", "dim"))
+    return row
+
+
+def _way(state: ConsoleState, *, wide: bool) -> Row:
+    header = state.runs[0].header
     upstream = header.upstream if wide else header.upstream.partition("://")[2] or header.upstream
     listen = header.listen.partition("://")[2].partition("/")[0] or header.listen
     listen = listen if wide else ":" + listen.rpartition(":")[2]
     way = f"{listen} > {upstream}" if header.listen else upstream
-    row: Row = [("mcp-tap", "strong")]
+    row: Row = []
     if header.label:
         row.append((f"  {safe(header.label)}", "strong"))
     row.append((f"  {safe(way)}", ""))
     row.append((f"  {_who(state, wide=wide)}", "dim"))
-    facts = _facts(state, wide=wide)
-    spare = columns - sum(width(text) for text, _ in facts) - 2
-    return [*fit(row, spare, state.look.glyphs.more), ("  ", ""), *facts]
+    return row
 
 
 def _who(state: ConsoleState, *, wide: bool) -> str:
-    calls = [c for c in state.rows() if isinstance(c, Call)]
+    calls = [item.subject for item in state.rows() if isinstance(item.subject, Call)]
     call = next((c for c in reversed(calls) if c.version), calls[-1] if calls else None)
     if call is None:
         return ""
@@ -148,11 +152,12 @@ def _facts(state: ConsoleState, *, wide: bool) -> Row:
 
 def _bottom(state: ConsoleState, columns: int, lines: int) -> Iterator[Row]:
     most = MOST_FOUND if lines >= LOW else 1
-    found = [finding for finding in state.findings if finding.severity != "note"][-most:]
+    found = [found for found in state.findings if found.finding.severity != "note"][-most:]
     if found and not (state.help or state.explained):
         yield _rule(state, columns)
-        for finding in found:
-            yield finding_row(finding)
+        cells = name_cells(state)
+        for run, finding in found:
+            yield [*named(state, run, cells), *finding_row(finding)]
     for notice in state.notices:
         yield [("! ", "bad"), (safe(notice), "")]
     yield _rule(state, columns, cross=not found)
@@ -168,9 +173,9 @@ def _bottom(state: ConsoleState, columns: int, lines: int) -> Iterator[Row]:
 
 
 def _rule(state: ConsoleState, columns: int, *, cross: bool = True) -> Row:
-    rule = state.look.glyphs.rule
+    rule = state.glyphs.rule
     if columns >= WIDE and not (state.help or state.explained) and cross:
-        row = rule * _LIST + state.look.glyphs.cross + rule * (columns - _LIST - 1)
+        row = rule * LIST + state.glyphs.cross + rule * (columns - LIST - 1)
         return [(row, "dim")]
     return [(rule * columns, "dim")]
 
@@ -178,7 +183,7 @@ def _rule(state: ConsoleState, columns: int, *, cross: bool = True) -> Row:
 def _counts(state: ConsoleState) -> str:
     """Say how many calls pass the filter, and how many exchanges of no call stand among them."""
     rows = state.rows()
-    calls = sum(isinstance(change, Call) for change in rows)
+    calls = sum(isinstance(item.subject, Call) for item in rows)
     others = f" and {plural(len(rows) - calls, 'exchange')}" if len(rows) > calls else ""
     return f"{calls} of {plural(state.total, 'call')}{others}"
 
@@ -201,11 +206,12 @@ def _help() -> Iterator[Row]:
 
 def _page(state: ConsoleState, columns: int) -> Iterator[Row]:
     """Give a finding in full, and its rule's page; that of a later version may have none here."""
-    finding = state.explained
-    if finding is None:
+    if state.explained is None:
         return
+    run, finding = state.explained
     style = STYLES[finding.severity]
     said = f"{place_words(finding)} {finding.blame}: {safe(finding.message)}"
+    said = f"{run.name} {said}" if state.several else said
     for number, text in enumerate(wrapped(said, columns - 2)):
         yield [("  " if number else f"{LETTERS[finding.severity]} ", style), (text, "")]
     yield []
@@ -223,53 +229,26 @@ def _above(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
     spare = room - len(state.rows()) - 1  # what a short list leaves
     most = max(min(room // 2, 14), spare) if room >= 12 else 0
     below = _fitting(state, columns - 1, most - 1) if most else []
-    yield from _list(state, columns, room - (len(below) + 1 if below else 0))
+    yield from list_rows(state, columns, room - (len(below) + 1 if below else 0))
     if below:
-        yield [(state.look.glyphs.rule * columns, "dim")]
+        yield [(state.glyphs.rule * columns, "dim")]
         yield from below
 
 
 def _beside(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
-    more, bar = state.look.glyphs.more, state.look.glyphs.bar
-    left = list(_list(state, _LIST, room))
-    cells = columns - _LIST - 2
+    more, bar = state.glyphs.more, state.glyphs.bar
+    left = list(list_rows(state, LIST, room))
+    cells = columns - LIST - 2
     right = (
         _scrolled(state, _call(state, cells), room) if state.open else _fitting(state, cells, room)
     )
     for n in range(room):
         row = left[n] if n < len(left) else []
-        line = Line(fit(row, _LIST, more))
+        line = Line(fit(row, LIST, more))
         line.chosen = row.chosen if isinstance(row, Line) else 0
         mark = ">" if state.open and n == 0 else " "
         line += [(bar, "dim"), (mark, "strong"), *(right[n] if n < len(right) else [])]
         yield line
-
-
-def _list(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
-    extra = max(0, min(columns, WIDE) - _LIST)
-    at = HEADING.index("ROUNDS")
-    yield [(HEADING[:at] + " " * extra + HEADING[at:], "dim")]
-    rows = state.rows()
-    here = state.position(rows)
-    room = max(1, room - 1)
-    state.page = room
-    first = max(0, min(here - room // 2, len(rows) - room))
-    if not rows:
-        yield [("", "")]
-        words = "no call passes the filter" if state.filter else "no call yet"
-        yield [(f"  {words}", "dim")]
-    for n, change in enumerate(rows[first : first + room], first):
-        line = Line(_row(state, change, extra, marker="> " if n == here else ""))
-        line.chosen = columns if n == here else 0
-        yield line
-
-
-def _row(state: ConsoleState, change: Subject, extra: int, marker: str) -> Row:
-    if isinstance(change, Call):
-        row = call_row(change, state.look, now=state.now, extra=extra, marker=marker)
-        return [*row, *counted(change.findings)]
-    row = exchange_row(change, state.look, now=state.now, extra=extra) + counted(change.findings)
-    return [row[0], (marker.rjust(6) + " ", ""), *row[2:]] if marker else row
 
 
 def _scrolled(state: ConsoleState, rows: Iterable[Row], room: int) -> list[Row]:
@@ -283,11 +262,11 @@ def _call(state: ConsoleState, cells: int) -> Iterator[Row]:
     """Tell all about the selected call."""
     yield from _messages(state, cells)
     chosen = state.chosen()
-    if isinstance(chosen, Call):
-        yield [(" " + state.look.glyphs.rule * (cells - 1), "dim")]
-        for n in range(len(chosen.rounds)):
-            yield from _request(chosen, n, state, cells)
-            yield from ([(" ", ""), *row] for row in result_rows(chosen.rounds[n], cells - 20))
+    if chosen is not None and isinstance(call := chosen.subject, Call):
+        yield [(" " + state.glyphs.rule * (cells - 1), "dim")]
+        for n in range(len(call.rounds)):
+            yield from _request(call, n, chosen.run.look, cells)
+            yield from ([(" ", ""), *row] for row in result_rows(call.rounds[n], cells - 20))
 
 
 def _fitting(state: ConsoleState, cells: int, room: int) -> list[Row]:
@@ -297,40 +276,46 @@ def _fitting(state: ConsoleState, cells: int, room: int) -> list[Row]:
     """
     rows = list(_messages(state, cells))
     chosen = state.chosen()
-    last = chosen.rounds[-1] if isinstance(chosen, Call) and chosen.rounds else None
+    call = chosen.subject if chosen is not None else None
+    last = call.rounds[-1] if isinstance(call, Call) and call.rounds else None
     if last is not None:
         rows += [[(" ", ""), *row] for row in result_rows(last, cells - 20)]
     if len(rows) > room:
         return rows[:2] + rows[len(rows) - room + 2 :]
-    if isinstance(chosen, Call) and last is not None and room - len(rows) > 2:
-        rows.append([(" " + state.look.glyphs.rule * (cells - 1), "dim")])
-        rows += _request(chosen, len(chosen.rounds) - 1, state, cells)
+    if chosen is not None and isinstance(call, Call) and last and room - len(rows) > 2:
+        rows.append([(" " + state.glyphs.rule * (cells - 1), "dim")])
+        rows += _request(call, len(call.rounds) - 1, chosen.run.look, cells)
     return rows[:room]
 
 
 def _messages(state: ConsoleState, cells: int) -> Iterator[Row]:
     chosen = state.chosen()
-    more = state.look.glyphs.more
-    if isinstance(chosen, Call):
-        yield [(" ", ""), *heading(chosen, now=state.now)]
-        for row in lane_rows(chosen, state.look, now=state.now, cells=cells):
+    if chosen is None:
+        return
+    (run, change), more = chosen, state.glyphs.more
+    front: Row = [(" ", "")]
+    if state.several:
+        front.append((f"{run.name}{', ended' if run.ended else ''}  ", "dim"))
+    if isinstance(change, Call):
+        yield [*front, *heading(change, now=run.now)]
+        for row in lane_rows(change, run.look, now=run.now, cells=cells):
             yield fit(row, cells, more)
-        if row_ := blame_row(chosen, " "):
+        if row_ := blame_row(change, " "):
             yield fit(row_, cells, more)
-    elif chosen is not None:
-        for row in _exchange(chosen):
-            yield [(" ", ""), *row]
-    for row in finding_rows(chosen.findings if chosen else (), " "):
+    else:
+        for n, row in enumerate(_exchange(change)):
+            yield [*front, *row] if n == 0 else [(" ", ""), *row]
+    for row in finding_rows(change.findings, " "):
         yield fit(row, cells, more)
 
 
-def _request(call: Call, n: int, state: ConsoleState, cells: int) -> Iterator[Row]:
+def _request(call: Call, n: int, look: Look, cells: int) -> Iterator[Row]:
     round_, before = call.rounds[n], call.rounds[n - 1] if n else None
     room = cells - 20
     yield from (
         [(" ", ""), *row]
         for row in (
-            *request_rows(round_, before, call, state.look, room),
+            *request_rows(round_, before, call, look, room),
             *ask_detail(round_),
         )
     )

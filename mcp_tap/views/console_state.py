@@ -1,26 +1,25 @@
 """What the console knows and what keys do to it; no terminal and no clock, so tests can press keys.
 
-Bounded: the newest `MOST` calls, those that still run before those that have ended, and of the
-exchanges outside of calls the newest that failed and the newest that did not.
+Bounded: the newest `MOST` calls of all runs, those of runs that have ended go first; the newest
+`MOST_OVER` of the runs that have ended.
 """
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from mcp_tap.core.filters import Filter, Scope, parse
+from mcp_tap.core.filters import Filter, parse
 from mcp_tap.core.finding import RANK, Finding, Severity
-from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 from mcp_tap.errors import UsageError
 from mcp_tap.views.base import Stats, Subject
-from mcp_tap.views.listing import listed
+from mcp_tap.views.console_runs import Found, Item, ShownRun
 from mcp_tap.views.look import ASCII, Glyphs, Look
 
 MOST: Final = 2000
-MOST_EXCHANGES: Final = 200
+MOST_OVER: Final = 20
 MOST_FINDINGS: Final = 500
 
 Effect = Literal["quit", "copy"]
@@ -35,13 +34,12 @@ class ConsoleState:
 
     def __init__(self, glyphs: Glyphs = ASCII) -> None:
         self.glyphs = glyphs
-        self.header: Header | None = None
-        self.look = Look(glyphs=glyphs)
-        self.now = 0.0
+        self.runs: list[ShownRun] = []
+        """The runs that are shown, as they joined."""
+        self.waiting = ""
+        """What is waited for, where there is no run yet."""
         self.stats: Stats | None = None
-        self.ended = False
-        """No more will come."""
-        self.selected: tuple[float, int] | None = None
+        self.selected: tuple[float, int, int] | None = None
         """Place of the selected row; None follows the newest."""
         self.filter = parse("")
         self.typing: str | None = None
@@ -49,63 +47,73 @@ class ConsoleState:
         self.open = False
         """The keys move in the call, not in the list."""
         self.help = False
-        self.explained: Finding | None = None
+        self.explained: Found | None = None
         """The finding that is shown, with its rule's page."""
         self.scroll = 0
         self.message = ""
         self.notices: deque[str] = deque(maxlen=3)
         self.page = 10
         """Rows a page key moves by; the drawing sets it."""
-        self._calls: OrderedDict[int, Call] = OrderedDict()
-        self._failed: OrderedDict[int, Exchange] = OrderedDict()
-        self._others: OrderedDict[int, Exchange] = OrderedDict()
-        """Exchanges that did not fail: listed when a filter speaks of them."""
-        self._frozen: list[Subject] | None = None
-        self._passed: dict[int, bool] = {}
-        self._rows: list[Subject] | None = None
+        self._keys = 0
+        self._frozen: list[Item] | None = None
+        self._rows: list[Item] | None = None
         """What the list shows, until something changes."""
-        self.findings: deque[Finding] = deque(maxlen=MOST_FINDINGS)
+        self.findings: deque[Found] = deque(maxlen=MOST_FINDINGS)
         """The newest findings, oldest first."""
         self.found: Counter[Severity] = Counter()
         """All findings, by severity."""
 
-    def begin(self, header: Header, look: Look) -> None:
-        """Take a run; what was shown of another is forgotten."""
-        self.header, self.look = header, look
-        self._calls.clear()
-        self._failed.clear()
-        self._others.clear()
-        self._passed.clear()
-        self.findings.clear()
-        self.found.clear()
-        self._rows = self._frozen = self.selected = None
-        self.ended = False
+    def begin(self, header: Header, look: Look, *, alone: bool = False) -> ShownRun:
+        """Take a further run; `alone`: what was shown of others is forgotten."""
+        if alone:
+            self.runs.clear()
+            self.findings.clear()
+            self.found.clear()
+            self._frozen = self.selected = None
+        run = ShownRun(self._keys, header, look)
+        self._keys += 1
+        self.runs.append(run)
+        self._let_go()
+        return run
 
-    def take(self, changes: Iterable[Subject], findings: Iterable[Finding] = ()) -> None:
-        """Take what has changed, and what was found."""
+    def take(
+        self, run: ShownRun, changes: Iterable[Subject], findings: Iterable[Finding] = ()
+    ) -> None:
+        """Take what has changed in a run, and what was found."""
         self._rows = None
         for finding in findings:
             self.found[finding.severity] += 1
-            self.findings.append(finding)
-        for change in changes:
-            if isinstance(change, Call):
-                self._calls[change.number] = change
-            elif change.outcome == "error":
-                self._others.pop(change.number, None)
-                self._failed[change.number] = change
-            else:
-                self._others[change.number] = change
-        while len(self._calls) > MOST:
-            self._forget()
-        for exchanges in (self._failed, self._others):
-            while len(exchanges) > MOST_EXCHANGES:
-                exchanges.popitem(last=False)
+            self.findings.append(Found(run, finding))
+        run.take(changes)
+        while self.total > MOST:
+            over = (other for other in self.runs if other.ended and other.calls)
+            (next(over, None) or max(self.runs, key=lambda r: len(r.calls))).forget_call()
 
-    def _forget(self) -> None:
-        ended = (n for n, call in self._calls.items() if call.end is not None)
-        number = next(ended, None) or next(iter(self._calls))
-        del self._calls[number]
-        self._passed.pop(number, None)
+    def end(self, run: ShownRun) -> None:
+        """Take note that no more will come of a run."""
+        run.ended = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Forget runs that are over: the oldest, and those of which there is nothing to show."""
+        self._rows = None
+        over = [run for run in self.runs if run.ended]
+        gone = over[: max(0, len(over) - MOST_OVER)]
+        gone += [run for run in over[len(gone) :] if run.empty]
+        for run in gone[: len(self.runs) - 1]:  # something of one always stays
+            self.runs.remove(run)
+            kept = (found for found in self.findings if found.run is not run)
+            self.findings = deque(kept, maxlen=MOST_FINDINGS)
+
+    @property
+    def several(self) -> bool:
+        """Tell whether a number alone does not tell which call is meant."""
+        return len(self.runs) > 1
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether all runs are over."""
+        return all(run.ended for run in self.runs)
 
     @property
     def paused(self) -> bool:
@@ -115,45 +123,32 @@ class ConsoleState:
     @property
     def total(self) -> int:
         """Count the calls that are known."""
-        return len(self._calls)
+        return sum(len(run.calls) for run in self.runs)
 
     @property
     def running(self) -> bool:
         """Tell whether something on the screen goes on, so that its time has to be drawn anew."""
-        return not self.ended and any(call.end is None for call in self._calls.values())
+        return any(run.running for run in self.runs)
 
-    def rows(self) -> list[Subject]:
+    def rows(self) -> list[Item]:
         """Give what the list shows, oldest first."""
         if self._frozen is not None:
             return self._frozen
         if self._rows is None:
-            exchanges = (*self._failed.values(), *self._others.values())
-            listed_ = (e for e in exchanges if listed(e, self.filter))
-            everything: list[Subject] = [*self._calls.values(), *listed_]
-            self._rows = sorted((c for c in everything if self._passes(c)), key=place)
+            shown = (item for run in self.runs for item in run.rows(self.filter))
+            self._rows = sorted(shown, key=lambda item: item.place)
         return self._rows
 
-    def _passes(self, change: Subject) -> bool:
-        if not self.filter:
-            return True
-        if isinstance(change, Call) and change.end is not None:
-            known = self._passed.get(change.number)
-            if known is None:
-                known = self.filter.matches(change, Scope(start=self.look.start))
-                self._passed[change.number] = known
-            return known
-        return self.filter.matches(change, Scope(start=self.look.start))
-
-    def position(self, rows: list[Subject]) -> int:
+    def position(self, rows: list[Item]) -> int:
         """Find the selected row; -1 where there is none."""
         if self.selected is None or not rows:
             return len(rows) - 1
-        for n, change in enumerate(rows):
-            if place(change) >= self.selected:
+        for n, item in enumerate(rows):
+            if item.place >= self.selected:
                 return n
         return len(rows) - 1
 
-    def chosen(self) -> Subject | None:
+    def chosen(self) -> Item | None:
         """Give what is selected."""
         rows = self.rows()
         return rows[self.position(rows)] if rows else None
@@ -188,12 +183,12 @@ class ConsoleState:
     def _explain(self) -> None:
         """Show the worst finding of the selected call, else the newest one."""
         chosen = self.chosen()
-        found = list(chosen.findings) if chosen is not None else []
+        found = [] if chosen is None else [Found(chosen.run, f) for f in chosen.subject.findings]
         found = found or list(self.findings)[-1:]
         if not found:
             self.message = "no rule has found anything"
             return
-        self.explained = max(found, key=lambda f: (RANK[f.severity], f.seq))
+        self.explained = max(found, key=lambda f: (RANK[f.finding.severity], f.finding.seq))
         self.scroll = 0
 
     def _read_help(self, key: str) -> None:
@@ -225,7 +220,7 @@ class ConsoleState:
         rows = self.rows()
         if rows:
             at = max(0, min(len(rows) - 1, self.position(rows) + step))
-            self.selected = None if at == len(rows) - 1 else place(rows[at])
+            self.selected = None if at == len(rows) - 1 else rows[at].place
             self.scroll = 0
 
     def _type(self, key: str) -> None:
@@ -249,11 +244,7 @@ class ConsoleState:
 
     def _apply(self, filter_: Filter) -> None:
         self.filter = filter_
-        self._passed.clear()
+        for run in self.runs:
+            run.refilter()
         self._rows = self._frozen = self.selected = None
         self.scroll = 0
-
-
-def place(change: Subject) -> tuple[float, int]:
-    """Give what rows are ordered by."""
-    return change.t, change.number

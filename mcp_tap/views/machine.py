@@ -34,6 +34,13 @@ from mcp_tap.views.show_doc import (
 )
 
 
+class WatchedDoc(CallDoc, frozen=True, kw_only=True):
+    """A call as `watch --json` tells it, where calls of several runs may come mixed."""
+
+    run: str
+    """Id of the run it is in, within which its number counts."""
+
+
 def capture_doc(
     header: Header,
     *,
@@ -81,11 +88,17 @@ def call_doc(call: Call) -> CallDoc:
         tap_ms=_ms(call.tap_s),
         fault=_fault(call.fault),
         blame=_blame(call),
-        findings=[_finding(found) for found in call.findings],
+        findings=[finding_doc(found) for found in call.findings],
         dropped=call.dropped,
         rounds=[_round(r) for r in call.rounds],
         other_exchanges=list(call.other_exchanges),
     )
+
+
+def watched_doc(call: Call, run: str) -> WatchedDoc:
+    """Describe a call as it stands, and say which run it is in."""
+    doc = call_doc(call)
+    return WatchedDoc(run=run, **{name: getattr(doc, name) for name in CallDoc.__struct_fields__})
 
 
 def exchange_doc(exchange: Exchange) -> ExchangeDoc:
@@ -99,7 +112,7 @@ def exchange_doc(exchange: Exchange) -> ExchangeDoc:
         status=exchange.status,
         how=exchange.how,
         why=exchange.why,
-        findings=[_finding(found) for found in exchange.findings],
+        findings=[finding_doc(found) for found in exchange.findings],
         started_ms=_ms(exchange.t),
         duration_ms=None if exchange.end is None else _ms(exchange.end - exchange.t),
     )
@@ -187,7 +200,8 @@ def _blame(call: Call) -> BlameDoc | None:
     return BlameDoc(party=found.party, waits=found.waits, why=found.why)
 
 
-def _finding(finding: Finding) -> FindingDoc:
+def finding_doc(finding: Finding) -> FindingDoc:
+    """Describe a finding."""
     return FindingDoc(**{name: getattr(finding, name) for name in FindingDoc.__struct_fields__})
 
 

@@ -19,12 +19,13 @@ from mcp_tap.core.filters import Filter, Scope, parse
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
-from mcp_tap.core.text import safe
+from mcp_tap.core.text import pad, safe
 from mcp_tap.views.base import Change
 from mcp_tap.views.found import counted, finding_row
 from mcp_tap.views.listing import aside, exchange_rows, listed
 from mcp_tap.views.look import ASCII, LINES, Look, Row
 from mcp_tap.views.paint import Painter
+from mcp_tap.views.runs import NARROW, run_name
 from mcp_tap.views.timeline import answer_row, ask_row, asking_row, call_row, fault_rows
 
 _MOST_UNWRITTEN: Final = 10_000
@@ -99,8 +100,26 @@ class Teller:
             self._ended.popitem(last=False)
 
 
+class _Feed:
+    """One of several runs; its name stands before its lines once there was another one."""
+
+    def __init__(self, view: TextView, teller: Teller, name: str) -> None:
+        self._view = view
+        self._teller = teller
+        self._name = pad(name, max(NARROW, len(name))) + "  "
+
+    def update(self, changes: Sequence[Change], now: float) -> None:
+        """Say what is new in the changes."""
+        for change in changes:
+            for row in self._teller.rows(change, now):
+                self._view.say([(self._name, "dim"), *row] if self._view.several else row)
+
+    def finished(self) -> None:
+        """Say nothing: whoever follows runs tells of their ends."""
+
+
 class TextView:
-    """Writes a run to a stream while it goes on; a slow reader costs lines, never traffic."""
+    """Writes runs to a stream while they go on; a slow reader costs lines, never traffic."""
 
     def __init__(
         self,
@@ -117,7 +136,8 @@ class TextView:
         self._painter = Painter(color=color)
         self._glyphs = ASCII if ascii else LINES
         self._filter = filter
-        self._teller = Teller(Look(glyphs=self._glyphs), filter)
+        self._feed: _Feed | None = None
+        self._runs = 0
         self._lines: deque[tuple[TextIO, str]] = deque()
         self._unsaid = 0
         self._wake = threading.Condition()
@@ -127,19 +147,35 @@ class TextView:
         self.gone = False
         """Nobody reads the stream any more."""
 
+    @property
+    def several(self) -> bool:
+        """Tell whether lines of more than one run are written."""
+        return self._runs > 1
+
     def start(self, header: Header) -> None:
         """Take the run's start, and begin to write."""
+        self._feed = self.join(header, alone=True)
+
+    def join(self, header: Header, *, alone: bool = False) -> _Feed:
+        """Take the start of a further run; `alone`: nothing more comes of others."""
+        self._runs = 1 if alone else self._runs + 1
         look = Look(glyphs=self._glyphs, start=local_start(header.started))
-        self._teller = Teller(look, self._filter)
         if self._writer is None:
             self._writer = threading.Thread(target=self._write, name="text-view", daemon=True)
             self._writer.start()
+        return _Feed(self, Teller(look, self._filter), run_name(header))
+
+    def wait(self, text: str) -> None:
+        """Say nothing: this is told on stderr."""
 
     def update(self, changes: Sequence[Change], now: float) -> None:
-        """Say what is new in the changes."""
-        for change in changes:
-            for row in self._teller.rows(change, now):
-                self._put(self._stream, self._painter.line(row))
+        """Say what is new in the changes of the run that was started."""
+        if self._feed is not None:
+            self._feed.update(changes, now)
+
+    def say(self, row: Row) -> None:
+        """Write a row."""
+        self._put(self._stream, self._painter.line(row))
 
     def notice(self, text: str) -> None:
         """Say the tap's own words."""

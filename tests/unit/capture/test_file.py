@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 
 import pytest
 
+from mcp_tap.capture import file as module
 from mcp_tap.capture.file import CaptureFile, being_written, make_private_folder
 from mcp_tap.errors import CaptureError
 from tests.captures import header, lines_of, message
@@ -101,3 +103,20 @@ def test_a_line_nested_deeper_than_a_parser_goes_is_a_line_all_the_same(tmp_path
     file.close()
     again = file.parts[1].read_bytes()
     assert b'"seq":7,"t":1.5' in again
+
+
+def test_whoever_asks_for_the_lock_while_a_file_is_made_does_not_keep_it(tmp_path, monkeypatch):
+    asking, path = [], tmp_path / "run.jsonl"
+    real = os.fchmod
+
+    def ask(fd, mode):
+        real(fd, mode)
+        asking.append(os.open(path, os.O_RDONLY))
+        fcntl.flock(asking[0], fcntl.LOCK_SH)
+
+    monkeypatch.setattr(module.os, "fchmod", ask)
+    monkeypatch.setattr(module, "sleep", lambda _: os.close(asking.pop()))
+    file = CaptureFile(path, header())
+    assert asking == []
+    assert being_written(path)
+    file.close()

@@ -6,18 +6,12 @@ import pty
 import signal
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
-from mcp_tap.capture.tail import CaptureTail
-from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.cli.main import run
-from mcp_tap.cli.watch import Following, JsonLines
-from mcp_tap.views.base import NullView
+from mcp_tap.cli.watch import JsonLines
 from tests import builders as b
-from tests.captures import fail, footer
 from tests.traffic import story
 
 BOUND = 5.0
@@ -48,149 +42,49 @@ def test_json_is_a_line_for_each_call_that_ended(tmp_path, capsys):
     assert names == ["search", "deploy", "exprt"]
 
 
+def test_a_line_of_json_names_its_run(tmp_path, capsys):
+    path = story(run="20260728T120401-billing-7f3a").write(tmp_path / "run.jsonl")
+    assert run(["watch", str(path), "--json"]) == 0
+    runs = {json.loads(line)["run"] for line in capsys.readouterr().out.splitlines()}
+    assert runs == {"20260728T120401-billing-7f3a"}
+
+
 def test_standard_input_and_missing_captures_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path))
     assert run(["watch", "-"]) == 2
     assert "help: mcp-tap show -" in capsys.readouterr().err
-    assert run(["watch"]) == 2
-    assert capsys.readouterr().err.startswith("error[no-captures]")
+    assert run(["watch", "files-7f3a"]) == 2
+    assert capsys.readouterr().err.startswith("error[capture-missing]")
+    assert run(["watch", str(tmp_path / "typo" / "run.jsonl")]) == 2
+    assert capsys.readouterr().err.startswith("error[capture-missing]")
 
 
-class Seen(NullView):
-    """Notes what it is told."""
-
-    def __init__(self) -> None:
-        self.started = []
-        self.names = []
-        self.told = threading.Condition()
-        self.over = False
-
-    def start(self, header):
-        self.started.append(header.run)
-
-    def update(self, changes, now):
-        with self.told:
-            self.names += [c.name for c in changes if getattr(c, "name", None)]
-            self.told.notify_all()
-
-    def finished(self):
-        self.over = True
-
-    def wait(self, name):
-        with self.told:
-            assert self.told.wait_for(lambda: name in self.names, BOUND), self.names
-
-
-@pytest.fixture
-def follow():
-    tails, stop = [], threading.Event()
-
-    def begin(path, *, stay):
-        view = Seen()
-        tails.append(CaptureTail(path))
-        following = Following(tails[0], stop)
-        thread = threading.Thread(target=following.run, args=(view,), kwargs={"stay": stay})
-        thread.start()
-        return following, view, stop, thread
-
-    yield begin
-    stop.set()
-    for tail in tails:
-        tail.close()
-
-
-def said(following):
-    class Out:
-        def __init__(self):
-            self.texts = []
-
-        def warn(self, text):
-            raise AssertionError(text)
-
-        def say(self, text):
-            self.texts.append(text)
-
-    out = Out()
-    following.report(out)
-    return out.texts
-
-
-def test_a_growing_run_is_followed_until_its_footer(tmp_path, follow):
-    records = story().records
-    writer = CaptureWriter(tmp_path / "run.jsonl", records[0], on_trouble=fail)
-    following, view, _, thread = follow(tmp_path / "run.jsonl", stay=False)
-    for record in records[1:6]:
-        writer.write(record)
-    view.wait("search")
-    for record in records[6:]:
-        writer.write(record)
-    view.wait("exprt")
-    assert thread.is_alive()
-    assert following.stats().records >= 6
-    traffic = story()
-    traffic.write(tmp_path / "other.jsonl")
-    writer.close(traffic.records[-1])
-    thread.join(BOUND)
-    assert not thread.is_alive()
-    assert (view.over, following.ended, following.records) == (True, True, 31)
-
-
-def test_a_run_nobody_writes_any_more_ends_without_a_footer(tmp_path, monkeypatch, follow):
-    monkeypatch.setattr("mcp_tap.cli.watch.QUIET", 0.1)
-    path = story().write(tmp_path / "run.jsonl", clean=False)
-    following, _, _, thread = follow(path, stay=False)
-    thread.join(BOUND)
-    assert not thread.is_alive()
-    assert following.ended
-
-    assert said(following) == ["run.jsonl has not ended: the run was killed"]
-
-
-def test_a_run_that_goes_on_when_one_leaves_is_not_called_killed(tmp_path, follow):
-    writer = CaptureWriter(tmp_path / "run.jsonl", story().records[0], on_trouble=fail)
-    following, _, stop, thread = follow(tmp_path / "run.jsonl", stay=True)
-    stop.set()
-    thread.join(BOUND)
-    assert said(following) == ["run.jsonl is still being written"]
-    writer.close(footer(1))
-
-
-def test_the_console_stays_until_it_is_told_to_end(tmp_path, follow):
-    path = story().write(tmp_path / "run.jsonl")
-    _, view, stop, thread = follow(path, stay=True)
-    view.wait("exprt")
-    deadline = time.monotonic() + BOUND
-    while not view.over and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert view.over
-    assert thread.is_alive()
-    stop.set()
-    thread.join(BOUND)
-    assert not thread.is_alive()
-
-
-def test_a_file_that_is_replaced_by_another_run_is_shown_anew(tmp_path, follow):
-    path = story().write(tmp_path / "run.jsonl", clean=False)
-    _, view, stop, thread = follow(path, stay=True)
-    view.wait("exprt")
-    story(run="second").write(tmp_path / "new.jsonl").replace(path)
-    deadline = time.monotonic() + BOUND
-    while len(view.started) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    stop.set()
-    thread.join(BOUND)
-    assert view.started == ["r1", "second"]
+@pytest.mark.parametrize("line", [["run.jsonl", "--label", "files"], ["--stay"]])
+def test_options_that_say_nothing_together_are_refused(line, capsys):
+    assert run(["watch", *line]) == 2
+    assert capsys.readouterr().err.startswith("error[usage]")
 
 
 def test_a_call_is_one_line_of_json_however_often_it_changes():
     lines = []
     view = JsonLines(lines.append)
-    view.start(b.header())
-    view.update([b.booking(), b.deploy(), b.exchange()], 1.0)
-    view.update([b.deploy()], 2.0)
-    view.notice("disk full")
+    view.wait("no run yet")
+    feed = view.join(b.header())
+    feed.update([b.booking(), b.deploy(), b.exchange()], 1.0)
+    feed.update([b.deploy()], 2.0)
+    feed.finished()
     view.close()
     assert [json.loads(line)["call"] for line in lines] == [16]
+
+
+def test_calls_of_the_same_number_in_two_runs_are_two_lines_of_json():
+    lines = []
+    view = JsonLines(lines.append)
+    one, other = view.join(b.header(run="a-1")), view.join(b.header(run="b-2"))
+    one.update([b.deploy()], 1.0)
+    other.update([b.deploy()], 1.0)
+    found = [json.loads(line) for line in lines]
+    assert [(doc["run"], doc["call"]) for doc in found] == [("a-1", 16), ("b-2", 16)]
 
 
 def test_q_ends_the_console_and_gives_the_terminal_back(tmp_path):

@@ -150,6 +150,33 @@ def test_a_new_run_takes_the_place_of_the_old(rig):
     assert "deploy" not in terminal.wait("other", "no call yet")
 
 
+def test_several_runs_are_shown_at_once_and_named(rig):
+    view, terminal, press, _ = rig
+    view.update([b.call(1, "search", t=1.0)], 23.0)
+    terminal.wait("> 1", "billing  :7777")
+    feed = view.join(b.header(run="20260728T120401-files-9b1c", label="files"))
+    feed.update([b.call(1, "read_file", t=30.0)], 31.0)
+    terminal.wait(
+        "billing-7f3a  files-9b1c", "files-9b1c   12:04", "files-9b1c  #1 tools/call read_file"
+    )
+    feed.finished()
+    terminal.wait("billing-7f3a  1 ended", "files-9b1c, ended  #1")
+    press("y")
+    terminal.wait("copied")
+    sent = re.search(r"\x1b\]52;c;([A-Za-z0-9+/=]+)\x07", terminal.getvalue())
+    assert json.loads(base64.b64decode(sent[1]))["run"] == "20260728T120401-files-9b1c"
+
+
+def test_before_the_first_run_the_screen_says_what_is_waited_for():
+    terminal = Terminal()
+    view = ConsoleView(terminal, ascii=True)
+    view.wait("no run is being recorded yet")
+    terminal.wait("no run is being recorded yet")
+    view.join(b.header())
+    assert "recorded yet" not in terminal.wait("billing", "no call yet")
+    view.close()
+
+
 def test_updates_cost_nothing_while_the_terminal_is_stuck(monkeypatch):
     stuck, go = threading.Event(), threading.Event()
     waited: list[bool] = []
@@ -168,7 +195,7 @@ def test_updates_cost_nothing_while_the_terminal_is_stuck(monkeypatch):
         calls[n % 200].number = n
         view.update([calls[n % 200]], float(n))
     assert waited == []
-    assert len(view._inbox) <= 10_000
+    assert len(view._first.inbox) <= 10_000
     go.set()
     view.close()
 

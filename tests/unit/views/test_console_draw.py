@@ -11,7 +11,8 @@ import pytest
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.text import width
 from mcp_tap.views.base import Stats
-from mcp_tap.views.console_draw import Line, screen
+from mcp_tap.views.console_draw import screen
+from mcp_tap.views.console_list import Line
 from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.look import ASCII, LINES, Look
 from tests import builders as b
@@ -22,13 +23,15 @@ KEYS_TO_THE_DEPLOY = "k k k k"
 
 def console(keys="", glyphs=ASCII, *, calls=None):
     state = ConsoleState(glyphs)
-    state.begin(b.header(), Look(glyphs=glyphs, start=datetime(2026, 7, 28, 12, 4, tzinfo=UTC)))
+    run = state.begin(
+        b.header(), Look(glyphs=glyphs, start=datetime(2026, 7, 28, 12, 4, tzinfo=UTC))
+    )
     refused = b.exchange(
         31, t=16.5, end=16.502, status=403, how="refused", kind="http", method=None, verb="GET",
         why="Host evil.example is foreign",
     )  # fmt: skip
-    state.take([*b.run(), refused] if calls is None else calls)
-    state.now = 23.0
+    state.take(run, [*b.run(), refused] if calls is None else calls)
+    run.now = 23.0
     state.stats = Stats(records=412, bytes=1_200_000)
     for key in keys.split():
         state.press(key)
@@ -108,7 +111,7 @@ def test_trouble_is_said_above_the_keys():
 
 def test_a_run_that_has_ended_is_not_recording():
     state = console()
-    state.ended = True
+    state.end(state.runs[0])
     assert lines(state, 80, 24)[0].endswith("412 records, ended")
 
 
@@ -159,7 +162,7 @@ def test_wire_text_cannot_break_the_screen():
     header = b.header(label=nasty, upstream=nasty, listen=nasty)
     for keys in ("", "enter"):
         state = console(keys, calls=[call])
-        state.header = header
+        state.runs[0].header = header
         for columns in (80, 160):
             drawn = lines(state, columns, 30)
             assert {width(line) for line in drawn} == {columns}

@@ -169,3 +169,21 @@ def test_nothing_is_written_while_it_is_held_and_nothing_is_lost():
         made.notice("the last word")
         made.close()  # which waits for nobody
     assert stream.getvalue().endswith("mcp-tap: the last word\n")
+
+
+def test_lines_name_their_run_once_there_are_several():
+    stream = io.StringIO()
+    view = TextView(stream, ascii=True)
+    one = view.join(b.header())
+    one.update([b.call(1)], 4.0)
+    other = view.join(b.header(run="20260728T120401-files-9b1c"))
+    other.update([b.call(1, "read_file")], 4.0)
+    other.finished()
+    one.update([b.call(2)], 5.0)
+    view.close()
+    fronts = [line[:29].rstrip() for line in stream.getvalue().splitlines()]
+    assert fronts == [
+        "12:04:03     1 tools/call",
+        "files-9b1c     12:04:03     1",
+        "billing-7f3a   12:04:03     2",
+    ]
