@@ -87,8 +87,8 @@ def answer_options(panel: str, *, person: bool = True) -> Callable[[_F], _F]:
                     default=ANSWER_TIMEOUT,
                     show_default=True,
                     panel=panel,
-                    help="How long a call may take from its first ask on; a person's time is not"
-                    " in it.",
+                    help="How long a call may take from its first ask on"
+                    + ("; a person's time is not in it." if person else "."),
                 ),
                 option(
                     "--strict-answers",
@@ -226,6 +226,11 @@ class LiveAnswers:
             else:
                 out.warn(words)
         return code
+
+
+def nobody() -> LiveAnswers:
+    """Answer nothing: the answers come from elsewhere."""
+    return LiveAnswers(None, max_rounds=0, longest=0.0, strict=False)
 
 
 def live_answers(options: dict[str, Any]) -> LiveAnswers:
