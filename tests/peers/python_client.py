@@ -36,15 +36,20 @@ class Person:
         return types.ElicitResult(action="accept", content=CONTENT.get(field))
 
 
+def target_of(word: str) -> str | StdioServerParameters:
+    """Read a URL, or a command line."""
+    if not word.startswith("["):
+        return word
+    command, *args = json.loads(word)
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return StdioServerParameters(command=command, args=args, env=kept)
+
+
 async def play(url: str, mode: str) -> dict[str, Any]:
     person = Person()
     me = types.Implementation(name="peer-client", version="1")
-    target: Any = url
-    if url.startswith("["):
-        command, *args = json.loads(url)
-        target = StdioServerParameters(command=command, args=args, env={"PATH": os.environ["PATH"]})
     async with Client(
-        target, mode=mode, elicitation_callback=person.elicit, client_info=me
+        target_of(url), mode=mode, elicitation_callback=person.elicit, client_info=me
     ) as client:
 
         async def call(name: str, **arguments: Any) -> list[Any]:

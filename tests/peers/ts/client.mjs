@@ -1,9 +1,17 @@
 // A client of the TypeScript SDK that plays the same story at each of the servers it is given.
-// client.mjs URL MODE [URL MODE ...]; MODE is a revision, `auto` or `legacy`.  Prints a list of what
-// came of each: the results, and what it was asked on the way.
+// client.mjs URL MODE [URL MODE ...]; MODE is a revision, `auto` or `legacy`.  In place of a URL may
+// stand the command line of a server, as a JSON array.  Prints a list of what came of each: the
+// results, and what it was asked on the way.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const CONTENT = { day: { day: 'tue' }, seat: { seat: '4A' } };
+
+function transportTo(target) {
+  if (!target.startsWith('[')) return new StreamableHTTPClientTransport(new URL(target));
+  const [command, ...args] = JSON.parse(target);
+  return new StdioClientTransport({ command, args });
+}
 
 async function play(url, mode) {
   const asked = [];
@@ -16,7 +24,7 @@ async function play(url, mode) {
     if (field === refuse) return { action: 'decline' };
     return field in CONTENT ? { action: 'accept', content: CONTENT[field] } : { action: 'accept' };
   });
-  const transport = new StreamableHTTPClientTransport(new URL(url));
+  const transport = transportTo(url);
   await client.connect(transport);
   const call = async (name, args) => {
     try {

@@ -1,5 +1,6 @@
 // A server of the TypeScript SDK that asks in the middle of calls, in either era.
-// Prints {"url": ...} once it listens, on a port the system chose; ends on SIGTERM.
+// Prints {"url": ...} once it listens, on a port the system chose; ends on SIGTERM.  With --stdio it
+// speaks over its standard streams.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
@@ -7,6 +8,7 @@ import {
   acceptedContent, createMcpHandler, createRequestStateCodec, inputRequired, inputResponse, isInitializeRequest,
   isLegacyRequest, McpServer,
 } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod/v4';
 
 const PAGE = 'https://id.example.test/start';
@@ -84,5 +86,6 @@ const listening = createServer(async (req, res) => {
   const body = req.method === 'POST' ? await request.json() : undefined;
   await (old ? inSession : stateless)(req, res, body);
 });
-listening.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ url: `http://127.0.0.1:${listening.address().port}/mcp` })));
+if (process.argv.includes('--stdio')) serveStdio(build);
+else listening.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ url: `http://127.0.0.1:${listening.address().port}/mcp` })));
 process.on('SIGTERM', () => process.exit(0));
