@@ -45,6 +45,11 @@ def output() -> Output:
     return cast("Output", click.get_current_context().find_object(Output))
 
 
+def spoken(name: str) -> str:
+    """Write a command's name as people type it: that of `replay-server` is two words."""
+    return name.replace("-", " ")
+
+
 class TapContext(click.Context):
     """A context that knows where each value came from."""
 
@@ -59,6 +64,11 @@ class TapContext(click.Context):
         """Where each parameter's value came from, in words."""
         self.command_line: list[str] | None = None
         """What stood after `--`, for a command that runs another."""
+
+    @property
+    def command_path(self) -> str:
+        """The words that lead to the command."""
+        return super().command_path.replace("replay-", "replay ")
 
 
 class TapOption(click.Option):

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mcp_tap.cli import listening
 from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
-from mcp_tap.cli.common import DURATION, FILE, Output, TapCommand, TapContext, option, output
+from mcp_tap.cli.common import DURATION, Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.judging import LiveVerdicts, live_policy, policy_options
+from mcp_tap.cli.listening import JUDGING, PRIVACY, RECORDING, TRAFFIC
 from mcp_tap.cli.recording import privacy_options, recording_options
-from mcp_tap.cli.values import DEFAULT_PORT, EXISTING_FILE, HEADER, LISTEN, LOOPBACK
+from mcp_tap.cli.values import EXISTING_FILE, HEADER
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
     from mcp_tap.cli.looks import ViewName
 
-TRAFFIC = "Traffic"
-RECORDING = "Recording"
-PRIVACY = "Privacy"
-GUARD = "Who may connect"
 ANSWERING = "Answering"
-JUDGING = "Judging"
 _OF_A_URL = ("header", "host", "insecure", "cacert", "upstream_command")
 """Options that say something about the upstream's URL."""
 
@@ -49,16 +46,7 @@ Examples:
     panel=TRAFFIC,
     help="Serve over HTTP the server that CMD starts and that speaks over stdio, in place of URL.",
 )
-@option(
-    "-l",
-    "--listen",
-    type=LISTEN,
-    metavar="[HOST:]PORT",
-    default=f"{LOOPBACK}:{DEFAULT_PORT}",
-    show_default=True,
-    panel=TRAFFIC,
-    help="Where clients connect; port 0 is any free one.",
-)
+@listening.listen
 @option(
     "-H",
     "--header",
@@ -85,14 +73,7 @@ Examples:
     panel=TRAFFIC,
     help="Trust the CA certificates in FILE.  [default: the system's]",
 )
-@option(
-    "--ready-file",
-    type=FILE,
-    metavar="FILE",
-    panel=TRAFFIC,
-    help="Write url, web (null: no web page), capture and pid there, as one JSON line, once"
-    " clients can connect.",
-)
+@listening.ready_file
 @option(
     "--upstream-command",
     metavar="CMD",
@@ -108,36 +89,13 @@ Examples:
     panel=TRAFFIC,
     help="How long --upstream-command may take until it accepts connections.",
 )
-@option(
-    "--allow-host",
-    metavar="NAME",
-    multiple=True,
-    panel=GUARD,
-    help="Accept this Host too; '*' any; repeatable.  [default: loopback names]",
-)
-@option(
-    "--allow-origin",
-    metavar="ORIGIN",
-    multiple=True,
-    panel=GUARD,
-    help="Accept this Origin too; '*' any; repeatable.  [default: loopback names]",
-)
-@option(
-    "--view",
-    type=click.Choice(["console", "text", "none"]),
-    panel=RECORDING,
-    help="What to show of the traffic, on stderr beside COMMAND.  [default: console on a"
-    " terminal without COMMAND, else text]",
-)
+@listening.allow_host
+@listening.allow_origin
+@listening.view
 @recording_options(RECORDING)
 @privacy_options(PRIVACY)
 @answer_options(ANSWERING)
-@option(
-    "--check",
-    is_flag=True,
-    panel=JUDGING,
-    help="Exit with 1 if something fails the check by then, 4 if that cannot be said.",
-)
+@listening.check
 @policy_options(JUDGING)
 @click.pass_context
 def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
@@ -177,10 +135,10 @@ def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
         default_redaction=not options["no_default_redaction"],
         redact_key=options["redact_key"],
     )
-    child, command = _child(ctx), options["upstream_command"]
+    child, command = child_of(ctx), options["upstream_command"]
     verdicts = LiveVerdicts(live_policy(ctx, options))
     answers = live_answers(options)
-    wanted = _wanted_view(options["view"], out, beside_child=child is not None, answers=answers)
+    wanted = wanted_view(options["view"], out, beside_child=child is not None, answers=answers)
     job = Job(
         settings=settings,
         write=options["write"],
@@ -226,7 +184,7 @@ def _stdio(ctx: click.Context, url: str | None, command: str | None) -> list[str
     return words_of(command, "--stdio")
 
 
-def _child(ctx: click.Context) -> list[str] | None:
+def child_of(ctx: click.Context) -> list[str] | None:
     """Take the command after `--`, seeing early that it can be found."""
     import shutil
 
@@ -244,7 +202,7 @@ def _child(ctx: click.Context) -> list[str] | None:
     return line
 
 
-def _wanted_view(
+def wanted_view(
     wanted: ViewName | None, out: Output, *, beside_child: bool, answers: LiveAnswers
 ) -> ViewName:
     """Name the view that was asked for, or the one that fits the terminal."""

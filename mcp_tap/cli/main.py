@@ -11,7 +11,15 @@ from typing import IO, Any
 import click
 
 from mcp_tap.cli import streams
-from mcp_tap.cli.common import PREFIX, Output, TapContext, TapOption, shared_options, write_panels
+from mcp_tap.cli.common import (
+    PREFIX,
+    Output,
+    TapContext,
+    TapOption,
+    shared_options,
+    spoken,
+    write_panels,
+)
 from mcp_tap.errors import UsageError
 
 PROGRAM = "mcp-tap"
@@ -24,6 +32,7 @@ COMMANDS = {
     "show": "Print the calls of a capture.",
     "check": "Judge captures by the rules; for CI, too.",
     "redact": "Mask more in a capture, or list what in it looks like a secret.",
+    "replay-server": "Captures in place of the server, for any client.",
     "answers": "Draft, try out or check a script that answers for clients.",
     "wrap": "Put the tap into clients' configuration files.",
     "unwrap": "Take it out of them again.",
@@ -34,7 +43,10 @@ COMMANDS = {
     "config": "Effective settings, each with where it came from.",
     "completion": "Print the line that completes commands in your shell.",
 }
-"""Every command with its line in the help; `mcp_tap.cli.<name>` holds it as `command`."""
+"""Every command with its line in the help; `mcp_tap.cli.<name>` holds it as `command`.
+
+`replay-server` is written as two words: `mcp-tap replay server`.
+"""
 
 DEFAULT = "watch"
 AROUND = "stdio"
@@ -61,7 +73,7 @@ class TapGroup(click.Group):
             return None
         import importlib
 
-        module = importlib.import_module(f"mcp_tap.cli.{cmd_name}")
+        module = importlib.import_module(f"mcp_tap.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         command.short_help = COMMANDS[cmd_name]
         return command
@@ -69,8 +81,11 @@ class TapGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Let options of every command stand before it; add the command that none means."""
         split = None if ctx.resilient_parsing else self._split(args)
+        if ctx.resilient_parsing:
+            args = _joined(args)
         if split is not None:
             front, rest = split
+            rest = _joined(rest)
             if rest[:1] == ["--"]:
                 rest = [AROUND, *rest]
             args = [*rest[:1], *front, *rest[1:]] if rest else [DEFAULT, *front]
@@ -111,8 +126,14 @@ class TapGroup(click.Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, then the options."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(spoken(name), words) for name, words in COMMANDS.items()])
         write_panels(self, ctx, formatter)
+
+
+def _joined(args: list[str]) -> list[str]:
+    """Make one name of a command that is written as two words."""
+    name = "-".join(args[:2])
+    return [name, *args[2:]] if len(args) > 1 and name in COMMANDS else args
 
 
 def _unknown(name: str) -> UsageError:
@@ -121,7 +142,7 @@ def _unknown(name: str) -> UsageError:
 
     near = difflib.get_close_matches(name, COMMANDS, 1)
     if near:
-        help = f"did you mean {PROGRAM} {near[0]}?"
+        help = f"did you mean {PROGRAM} {spoken(near[0])}?"
     elif name.startswith(("http://", "https://")):
         help = f"did you mean {PROGRAM} http {name}?"
     elif Path(name).exists():

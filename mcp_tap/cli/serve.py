@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ from mcp_tap.cli.ending import Ending
 from mcp_tap.cli.judging import LiveVerdicts
 from mcp_tap.cli.looks import ViewName, make_view, run_stats
 from mcp_tap.cli.output import printable
+from mcp_tap.cli.replayed import ReplayedServer
 from mcp_tap.cli.upstream import WAIT, UpstreamServer
 from mcp_tap.cli.upstream_lines import ServerLines
 from mcp_tap.cli.values import LOOPBACK
@@ -48,6 +50,9 @@ _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _HINT = "does the client take its address from MCP_TAP_URL?"
 LOOK = 0.2
 """Seconds between two looks at whether the view still has a reader."""
+
+
+Server: TypeAlias = UpstreamServer | BridgedServer | ReplayedServer
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +75,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds until it has to accept connections."""
     stdio: list[str] | None = None
     """Command of a server that speaks over stdio, in the place of an upstream."""
+    replayed: ReplayedServer | None = None
+    """Captures, in the place of an upstream."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,8 +110,10 @@ async def _serve(job: Job, out: Output) -> int:
     lines = ServerLines()
     heard = job.view != "console" and not out.quiet
     show = lines if heard else lambda _: None
-    server: UpstreamServer | BridgedServer
-    if job.stdio is not None:
+    server: Server
+    if job.replayed is not None:
+        server = job.replayed
+    elif job.stdio is not None:
         server = BridgedServer(job.stdio, show=show, on_end=out.warn)
     else:
         target = parse_target(job.settings.upstream)
@@ -122,9 +131,7 @@ async def _serve(job: Job, out: Output) -> int:
         await server.stop(lambda: ending.hurried)
 
 
-async def _tap(
-    job: Job, out: Output, ending: Ending, server: UpstreamServer | BridgedServer
-) -> int:
+async def _tap(job: Job, out: Output, ending: Ending, server: Server) -> int:
     """Run the tap until it is told to end."""
     settings = job.settings
     capture = Path(job.write) if job.write else new_path(settings.label, datetime.now(UTC))
@@ -144,6 +151,7 @@ async def _tap(
         judging=judging,
         sift=verdicts.sift,
         answering=job.answers.begin(view, " ".join(settings.command) or settings.upstream, out),
+        pool=server.pool if isinstance(server, ReplayedServer) else None,
     )
     if isinstance(server, BridgedServer):
         server.heard = run.heard
@@ -152,7 +160,7 @@ async def _tap(
     try:
         await run.start()
     except TapError as error:
-        raise _port_taken(error, settings) if error.code == "port-taken" else error from None
+        raise _port_taken(error, job) if error.code == "port-taken" else error from None
     gc.freeze()
     verdicts.started = run.header.started if run.header is not None else ""
     code = 0
@@ -185,7 +193,10 @@ async def _tap(
     unanswered = job.answers.code(out)
     failed = "FAILED the check: " if job.check and verdicts.failed else ""
     out.say(closing(run, capture, failed + verdicts.words))
-    return code or unanswered or (checked(run, capture, verdicts, hint=_HINT) if job.check else 0)
+    missed = server.code if isinstance(server, ReplayedServer) else 0
+    if code or unanswered or missed or not job.check:
+        return code or unanswered or missed
+    return checked(run, capture, verdicts, hint=_HINT)
 
 
 def _announce(job: Job, run: HttpRun, capture: Path, view: View, out: Output) -> None:
@@ -198,7 +209,9 @@ def _announce(job: Job, run: HttpRun, capture: Path, view: View, out: Output) ->
     for text in warnings(settings):
         out.warn(text)
     upstream = run.header.upstream if run.header is not None else settings.upstream
-    out.say(f"mcp-tap  {run.url} -> {safe(upstream)}\n         recording {safe(str(capture))}")
+    played = "" if job.replayed is None else job.replayed.words
+    beyond = f"-> {safe(upstream)}" if job.replayed is None else f"replays {played}"
+    out.say(f"mcp-tap  {run.url} {beyond}\n         recording {safe(str(capture))}")
     if settings.host in _EVERYWHERE and not settings.allow_host:
         out.say(
             "         listening on all addresses; clients that dial another name than"
@@ -268,8 +281,9 @@ def _write_ready(path: Path, url: str, capture: Path) -> None:
         ) from error
 
 
-def _port_taken(error: TapError, settings: TapSettings) -> TapError:
+def _port_taken(error: TapError, job: Job) -> TapError:
     """Add to the error the command with a port that is free."""
+    settings = job.settings
     free = _free_port(settings.host, settings.port)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     listen = str(free) if host == LOOPBACK else f"{host}:{free}"
@@ -278,15 +292,17 @@ def _port_taken(error: TapError, settings: TapSettings) -> TapError:
         error.what,
         where=error.where,
         why=error.why or "another program listens there",
-        help=f"mcp-tap http {_spelled(settings)} --listen {listen}",
+        help=f"mcp-tap {_spelled(job)} --listen {listen}",
     )
 
 
-def _spelled(settings: TapSettings) -> str:
-    """Write the upstream as a command line has it."""
-    if settings.command:
-        return f"--stdio {shlex.quote(shlex.join(settings.command))}"
-    return shlex.quote(settings.upstream)
+def _spelled(job: Job) -> str:
+    """Write the command and its upstream as a command line has them."""
+    if job.replayed is not None:
+        return f"replay server {shlex.join(job.replayed.specs)}"
+    if job.settings.command:
+        return f"http --stdio {shlex.quote(shlex.join(job.settings.command))}"
+    return f"http {shlex.quote(job.settings.upstream)}"
 
 
 def _free_port(host: str, port: int) -> int:

@@ -171,7 +171,7 @@ class Player:
         def delivered(step: Step) -> str | None:
             return self._delivered(step, path, given, before, token)
 
-        return self._play(script, given, node, session, outlet, delivered)
+        return self._play(script, given, node, session, outlet, delivered=delivered)
 
     def _play(
         self,
@@ -180,6 +180,7 @@ class Player:
         node: Node,
         session: Session,
         outlet: Outlet,
+        *,
         delivered: Callable[[Step], str | None],
     ) -> Play:
         """Play what a request gets."""
@@ -291,7 +292,7 @@ class Player:
                     node,
                     session,
                     outlet,
-                    lambda step: self._delivered(step, (node,), given, None, None),
+                    delivered=lambda step: self._delivered(step, (node,), given, None, None),
                 )
         self._report(miss)
         status, reason = (404, "Not Found") if self._on_miss == "404" else (200, "OK")
