@@ -14,7 +14,7 @@ from mcp_tap.replay.compare.reading import (
     Head,
     Step,
     note_of,
-    params_said,
+    params_of_record,
     said_call,
     value_said,
 )
@@ -169,7 +169,7 @@ def _heard(index: Index, call: RecordedCall) -> Heard:
         method=call.method,
         target=call.target,
         key=call.key,
-        params=lambda: params_said(value_said(record(seq))),
+        params=lambda: params_of_record(record(seq)),
     )
 
 
@@ -178,7 +178,7 @@ def _listings(index: Index, calls: Sequence[RecordedCall]) -> Iterator[tuple[boo
         if call.method != _LISTING or call.rounds[-1].response_seq is None:
             continue
         read = index.captures[call.capture].source.record
-        first = "cursor" not in params_said(value_said(read(call.rounds[0].request_seq)))
+        first = "cursor" not in params_of_record(read(call.rounds[0].request_seq))
         value = value_said(read(call.rounds[-1].response_seq))
         yield first, value.get("result") if type(value) is dict else None
 

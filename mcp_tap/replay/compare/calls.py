@@ -44,7 +44,8 @@ def compare_calls(
             time is none.
         listings: compare the tools of `tools/list`; without, something else does that.
     """
-    return list(_Calls(a, b, rules, listings=listings).differences(slower))
+    found = _Calls(a, b, rules, listings=listings).differences(slower)
+    return [difference for difference in found if not rules.ignores(difference.at)]
 
 
 class _Calls:
@@ -57,7 +58,7 @@ class _Calls:
     def differences(self, slower: float | None) -> Iterator[Difference]:
         a, b = self._a, self._b
         yield from self._values("arguments", a.params, b.params, ("params",))
-        for one, other in rounds_of(a.rounds, b.rounds):
+        for one, other in rounds_of(a.rounds, b.rounds, self._rules):
             if one is None or other is None:
                 yield self._alone(one, other)
             else:
@@ -98,10 +99,13 @@ class _Calls:
 
     def _round(self, a: SaidRound, b: SaidRound) -> Iterator[Difference]:
         number = a.number
+        if bool(a.asks) != bool(b.asks):
+            yield self._made("outcome", "changed", round=number, left=_told(a), right=_told(b))
+            return
         for one, other in asks_of(a.asks, b.asks, self._rules):
             if one is not None and other is not None:
                 yield from self._ask(one, other, number)
-            elif not self._rules.ignores((one or other).at[:-1]):  # type: ignore[union-attr]
+            else:
                 yield self._ask_alone(one, other, number)
         for note in compare_notes(a.notes, b.notes, self._rules):
             yield self._here(note, round=number)

@@ -16,7 +16,7 @@ class Ignored:
     """Patterns of places: `/result/content/0/text`, `/result/**/createdAt`, `createdAt`.
 
     `*` stands for any step or part of one, `**` for any number of steps.  What does not begin with
-    `/` is meant at any depth.
+    `/` is meant at any depth.  All that is below a place belongs to it.
     """
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
@@ -32,7 +32,7 @@ class Ignored:
         return bool(self._patterns)
 
     def has(self, steps: Steps) -> bool:
-        """Tell whether a place is one of them."""
+        """Tell whether a place is one of them, or below one."""
         return any(_fits(pattern, steps) for pattern in self._patterns)
 
 
@@ -55,9 +55,9 @@ def _fits(pattern: tuple[str, ...], steps: Steps) -> bool:
         text = str(step)
         on = {i + (pattern[i] != _ANY) for i in at if i < len(pattern) and _takes(pattern[i], text)}
         at = _beyond(pattern, on)
-        if not at:
-            return False
-    return len(pattern) in at
+        if len(pattern) in at:
+            return True
+    return False
 
 
 def _takes(part: str, step: str) -> bool:

@@ -18,27 +18,33 @@ _ALONE: Final = 1.0
 """What it costs to leave one without a counterpart."""
 _OTHER: Final = 0.9
 """What it costs to pair rounds that ask for other things."""
+_WORDS: Final = 0.3
+"""What it costs to pair those that ask for the same in other words."""
+_UNLIKE: Final = 1.9
+"""What it costs to pair one that asks with one that does not: less than to leave both alone."""
+_NEVER: Final = 3 * _ALONE
+"""More than that."""
 
 
-def rounds_of(a: Sequence[SaidRound], b: Sequence[SaidRound]) -> Pairs[SaidRound]:
+def rounds_of(a: Sequence[SaidRound], b: Sequence[SaidRound], rules: Rules) -> Pairs[SaidRound]:
     """Pair the rounds of two calls so that those that ask for the same belong together."""
-    if len(a) == len(b) == 1:
-        return [(a[0], b[0])] if _cost(a[0], b[0]) < 2 * _ALONE else [(a[0], None), (None, b[0])]
-    return _aligned(a, b, _cost)
+    return _aligned(a, b, lambda one, other: _cost(one, other, rules))
 
 
-def _cost(a: SaidRound, b: SaidRound) -> float:
+def _cost(a: SaidRound, b: SaidRound, rules: Rules) -> float:
     if bool(a.asks) != bool(b.asks):
-        # A round that ended otherwise is still this round where neither of the two came to an end.
-        return 0.95 if "none" in (a.end, b.end) else 3 * _ALONE
+        return _UNLIKE
     if not a.asks:
-        return 0.0 if a.end == b.end else 0.5
+        return _OTHER / 2 if a.end != b.end else _WORDS * (not rules.same(a.said, b.said, a.at))
     one, other = _keys(a.asks), _keys(b.asks)
-    return _OTHER * (1 - len(one & other) / len(one | other))
+    shared = [(one[key], other[key]) for key in one.keys() & other.keys()]
+    same = all(rules.same(x.params, y.params, x.at) for x, y in shared)
+    unlike = 1 - len(shared) / len(one.keys() | other.keys())
+    return max(_OTHER * unlike, _WORDS * (not same))
 
 
-def _keys(asks: Sequence[SaidAsk]) -> set[Hashable]:
-    return {ask.key or (ask.kind, str(ask.params.get("message"))) for ask in asks}
+def _keys(asks: Sequence[SaidAsk]) -> dict[Hashable, SaidAsk]:
+    return {ask.key or (ask.kind, index): ask for index, ask in enumerate(asks)}
 
 
 def asks_of(a: Sequence[SaidAsk], b: Sequence[SaidAsk], rules: Rules) -> Pairs[SaidAsk]:
@@ -110,7 +116,7 @@ def _sum(note: SaidNote, rules: Rules) -> bytes:
 
 
 def _note_cost(a: SaidNote, b: SaidNote) -> float:
-    return _OTHER if a.method == b.method else 3 * _ALONE
+    return _OTHER if a.method == b.method else _NEVER
 
 
 def _aligned(a: Sequence[_T], b: Sequence[_T], cost: Callable[[_T, _T], float]) -> Pairs[_T]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mcp_tap.core import spec
 from mcp_tap.core.model import AskKind, Call, CallKind, Outcome
-from mcp_tap.core.records import AnyRecord, HttpResponse, Message, Payload
+from mcp_tap.core.records import AnyRecord, Message, Payload
 from mcp_tap.core.wire import UNPARSED, whole_value
 from mcp_tap.replay.compare.said import (
     End,
@@ -136,8 +136,14 @@ def head_of(call: Call) -> Head:
     )
 
 
-def params_said(request: Any) -> dict[str, Any]:
-    """Give the parameters that tell a request from others, without the id of a task."""
+def params_of_record(record: AnyRecord) -> dict[str, Any]:
+    """Give the parameters that tell a request from others, without the id of a task.
+
+    One that is longer than the record cap is told by its hash.
+    """
+    if isinstance(record, Payload) and record.truncated:
+        return {"sha256": record.sha256}
+    request = value_said(record)
     params: dict[str, Any] = matched(request).get("params", {})
     if type(request) is dict and request.get("method") in spec.TASK_METHODS:
         params = {name: value for name, value in params.items() if name != "taskId"}
@@ -169,7 +175,7 @@ class _Reading:
             number=head.number,
             method=head.method,
             target=head.target if head.method not in spec.TASK_METHODS else None,
-            params=params_said(value_said(self._record(head.steps[0].request_seq))),
+            params=params_of_record(self._record(head.steps[0].request_seq)),
             rounds=tuple(
                 self._round(step, tuple(notes[index]), last=step is head.steps[-1])
                 for index, step in enumerate(head.steps)
@@ -198,7 +204,7 @@ class _Reading:
     def _round(self, step: Step, notes: tuple[SaidNote, ...], *, last: bool) -> SaidRound:
         asks = tuple(self._ask(ask) for ask in step.asks)
         seq = self._head.task_seq if last and self._head.task_seq is not None else step.response_seq
-        record = None if seq is None else self._record(seq)
+        record = self._cut(step) if seq is None else self._record(seq)
         end, said, at = _said(record, bool(asks))
         cut = record.sha256 if isinstance(record, Payload) and record.truncated else None
         took = None if record is None else record.t - self._record(step.request_seq).t
@@ -214,6 +220,15 @@ class _Reading:
             cut=cut,
             took=took,
         )
+
+    def _cut(self, step: Step) -> AnyRecord | None:
+        """Find a response of which only the beginning was recorded: nothing says that it is one."""
+        found = (
+            record
+            for record in self._messages(step.exchange)
+            if isinstance(record, Payload) and record.truncated and record.sender == "server"
+        )
+        return next(found, None)
 
     def _ask(self, ask: Asked) -> SaidAsk:
         value = value_said(self._record(ask.seq))
@@ -259,12 +274,6 @@ def note_of(record: AnyRecord, sender: str = "server") -> SaidNote | None:
     return SaidNote(
         method=value["method"], params=_without(params, _IDS) if type(params) is dict else {}
     )
-
-
-def status_of(records: Iterable[AnyRecord]) -> int | None:
-    """Give the HTTP status of an exchange."""
-    found = (record.status for record in records if isinstance(record, HttpResponse))
-    return next(found, None)
 
 
 def _said(record: AnyRecord | None, asks: bool) -> tuple[End, Any, Steps]:  # noqa: FBT001 - private

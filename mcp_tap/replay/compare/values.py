@@ -105,9 +105,13 @@ class Rules:
             return 0
         return sum(1 for _ in islice(self._walk(a, b, at, None), most))
 
-    def ignores(self, at: Steps) -> bool:
-        """Tell whether a place is not to be compared."""
-        return self._ignored.has(at)
+    def ignores(self, at: str) -> bool:
+        """Tell whether what differs at a place, a JSON pointer, is left out; counts it if so."""
+        steps = tuple(s.replace("~1", "/").replace("~0", "~") for s in at.split("/")[1:])
+        if not self._ignored.has(steps):
+            return False
+        self.matched[IGNORED] += 1
+        return True
 
     def sum(self, value: Any, at: Steps = ()) -> bytes | None:
         """Sum up a value so that equal ones have equal sums; None where it has none.
