@@ -105,10 +105,12 @@ def test_the_last_line_of_a_client_needs_no_end():
 
 def test_progress_passes_under_the_clients_own_token():
     both = Both()
-    line = begun(both, _meta_token=1)
-    assert said(line)["params"]["_meta"] == said(both.records[1].payload())["params"]["_meta"]
+    both.client(request(7).replace(b'"_meta" : {', b'"_meta" : {"progressToken" : "p1", '))
+    assert said(asked(both, 7))["params"]["_meta"]["progressToken"] == "p1"
     news = note("notifications/progress", progressToken="p1", progress=1) + b"\n"
     assert both.server(news) == ([], [news])
+    assert [r.progress for r in both.the_call().rounds] == [0, 1]
+    assert both.rules() == []
 
 
 def test_what_nothing_answers_and_the_client_cannot_do_is_an_error():
@@ -194,6 +196,7 @@ def test_a_cancelled_round_is_cancelled_under_the_id_that_the_server_knows():
     assert both.server(result(token)) == ([], [])
     assert both.the_call().outcome == "cancelled"
     assert both.the_call().why == "the client cancelled it: enough"
+    assert both.rules() == []
     assert both.wait(1e6) == ([], [])
     assert both.answering.failed == 0
 
@@ -297,6 +300,7 @@ def test_a_call_that_takes_too_long_is_taken_back_from_the_server_and_told_to_th
     call = both.the_call()
     assert call.outcome == "error"
     assert "5 s" in call.rounds[-1].fault.message
+    assert both.rules() == []
 
 
 def test_time_counts_from_the_first_ask_and_not_before():
