@@ -28,8 +28,8 @@ BOUND = 64 << 20
 """Bytes that may wait; one line may go beyond it, so that a line larger than this is kept too."""
 TICK = 0.025
 """Seconds between two writes under load."""
-IDLE = 0.15
-"""Seconds the thread sleeps at most when nothing comes."""
+IDLE = 0.05
+"""Seconds the thread sleeps at most when nothing comes: someone may be looking at the file."""
 HURRY = 1 << 20
 """Bytes that do not wait for the next tick."""
 PATIENCE = 0.5

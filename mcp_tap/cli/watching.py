@@ -25,7 +25,7 @@ from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.views.base import Change, RunFeed, RunsView, Stats
 from mcp_tap.views.runs import run_name
 
-EVERY = 0.05
+EVERY = 0.03
 """Seconds between two looks at the files."""
 QUIET = 1.0
 """Seconds without a new record after which it is checked whether anyone still writes."""

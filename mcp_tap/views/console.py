@@ -1,7 +1,8 @@
-"""The live console: drawn on the alternate screen by a thread of its own, `FRAMES` times a second.
+"""The live console: drawn on the alternate screen by a thread of its own.
 
-`update()` leaves what changed under a lock and returns.  The drawing thread takes it from there,
-reads the keys, and writes only the lines that differ from the last frame.  When the terminal does
+`update()` leaves what changed under a lock and returns.  The drawing thread takes it from there, at
+once after a quiet time and `FRAMES` times a second where much happens, reads the keys, and writes
+only the lines that differ from the last frame.  When the terminal does
 not take them (someone holds it), drawing waits and traffic does not.
 """
 
@@ -33,6 +34,8 @@ from mcp_tap.views.paint import Painter
 from mcp_tap.views.text import local_start
 
 FRAMES: Final = 8
+_LOOK: Final = 1 / 32
+"""Seconds between two looks whether something is new."""
 _MOST_WAITING: Final = 10_000
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"
 _LEAVE: Final = "\x1b[?25h\x1b[?1049l"
@@ -70,6 +73,11 @@ class _Feed:
         """Say that nothing more will come: times stand still, keys go on working."""
         with self._lock:
             self.ended = True
+
+    @property
+    def fresh(self) -> bool:
+        """Tell whether something was left that is not shown."""
+        return bool(self.inbox or self.found or self.ended or self.shown is None)
 
     def take(self) -> tuple[_Feed, list[Subject], list[Finding]]:
         """Give what was left, once; the lock is held."""
@@ -183,20 +191,30 @@ class ConsoleView:
 
     def _draw_until_closed(self, keys: Keys) -> None:
         second: list[int] = []
+        drawn = due = 0.0
         pressed = False
         while not self._closing.is_set():
-            fresh = self._collect()
-            was, second = second, [int(run.now) for run in self._state.runs if run.running]
-            size = shutil.get_terminal_size()
-            if fresh or pressed or second != was or size != self._size:
-                self._draw(size.columns, size.lines)
+            now = monotonic()
+            if pressed or now >= due or (self._news and now >= drawn + 1 / FRAMES):
+                due = now + 1 / FRAMES
+                fresh = self._collect()
+                was, second = second, [int(run.now) for run in self._state.runs if run.running]
+                size = shutil.get_terminal_size()
+                if fresh or pressed or second != was or size != self._size:
+                    self._draw(size.columns, size.lines)
+                    drawn = now
             if self._keys is None:
-                self._closing.wait(1 / FRAMES)
+                self._closing.wait(_LOOK)
                 continue
-            found = keys.read(1 / FRAMES)
+            found = keys.read(_LOOK)
             pressed = bool(found)
             for key in found:
                 self._press(key)
+
+    @property
+    def _news(self) -> bool:
+        """Tell whether a frame would show something new; asked often, so without the lock."""
+        return any(feed.fresh for feed in list(self._feeds))
 
     def _collect(self) -> bool:
         """Take over what was left; tell whether there was something."""

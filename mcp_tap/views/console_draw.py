@@ -89,16 +89,19 @@ def _header(state: ConsoleState, columns: int) -> Row:
     wide = columns >= WIDE
     facts = _facts(state, wide=wide)
     spare = columns - sum(width(text) for text, _ in facts) - 2
-    row = _names(state) if state.several else _way(state, wide=wide)
+    row = _names(state, spare) if state.several else _way(state, wide=wide)
     return [*fit([("mcp-tap", "strong"), *row], spare, state.glyphs.more), ("  ", ""), *facts]
 
 
-def _names(state: ConsoleState) -> Row:
-    """Name the runs that go on, and count the others."""
-    row: Row = [(f"  {run.name}", "strong") for run in state.runs if not run.ended]
-    if over := sum(run.ended for run in state.runs):
-        row.append((f"  {over} ended", "dim"))
-    return row
+def _names(state: ConsoleState, cells: int) -> Row:
+    """Name the runs that go on, or where that takes too long, count them; and count the others."""
+    names = [run.name for run in state.runs if not run.ended]
+    over = len(state.runs) - len(names)
+    rest: Row = [(f"  {over} ended", "dim")] if over else []
+    row: Row = [(f"  {name}", "strong") for name in names]
+    if len("mcp-tap") + sum(width(text) for text, _ in [*row, *rest]) > cells:
+        row = [(f"  {plural(len(names), 'run')}", "strong")]
+    return [*row, *rest]
 
 
 def _way(state: ConsoleState, *, wide: bool) -> Row:

@@ -10,7 +10,7 @@ from mcp_tap.core.text import width
 from mcp_tap.views.console_runs import Item, ShownRun
 from mcp_tap.views.console_state import ConsoleState
 from mcp_tap.views.found import counted
-from mcp_tap.views.look import Row
+from mcp_tap.views.look import Row, wrapped
 from mcp_tap.views.runs import NARROW, fitted
 from mcp_tap.views.timeline import HEADING, call_row, exchange_row
 
@@ -49,15 +49,19 @@ def list_rows(state: ConsoleState, columns: int, room: int) -> Iterator[Row]:
     state.page = room
     first = max(0, min(here - room // 2, len(rows) - room))
     if not rows:
-        words = "no call passes the filter" if state.filter else state.waiting or "no call yet"
-        if state.runs and not state.filter:
-            words = "no call yet"
         yield [("", "")]
-        yield [(f"  {words}", "dim")]
+        for words in wrapped(_nothing(state), columns - 4):
+            yield [(f"  {words}", "dim")]
     for n, item in enumerate(rows[first : first + room], first):
         line = Line(columns_.row(item, marker="> " if n == here else ""))
         line.chosen = columns if n == here else 0
         yield line
+
+
+def _nothing(state: ConsoleState) -> str:
+    if state.filter:
+        return "no call passes the filter"
+    return state.waiting if state.waiting and not state.runs else "no call yet"
 
 
 class _Columns:

@@ -190,3 +190,32 @@ def test_the_footer_counts_what_the_filter_lets_pass():
             console("/ k i n d : n o t i f i c a t i o n enter", calls=[*b.run(), plain]), 100, 24
         )[-1]
     )
+
+
+def test_the_first_line_names_the_runs_that_go_on_or_counts_them():
+    state = console()
+    for n in range(3):
+        state.begin(b.header(run=f"20260728T120400-server-{n}-7f3{n}"), Look())
+    state.end(state.runs[0])
+    assert "  server-0-7f30  server-1-7f31  server-2-7f32  1 ended  " in lines(state, 160, 30)[0]
+    assert lines(state, 60, 24)[0].startswith("mcp-tap  3 runs  1 ended  ")
+
+
+def test_what_is_waited_for_is_said_whole():
+    state = ConsoleState()
+    state.waiting = f"no run is being recorded in /home/ada/{'state/' * 10}mcp-tap; waiting for one"
+    drawn = " ".join(" ".join(lines(state, 60, 24)).split())
+    assert "waiting for one" in drawn
+
+
+def test_findings_below_the_calls_name_their_run_where_there_are_several():
+    state = console()
+    other = state.begin(b.header(run="20260728T120400-files-9b1c"), Look())
+    found = Finding(
+        rule="MRTR-016", name="retry-state-modified", severity="error", level="must",
+        blame="client", message="round 3 sent another state", seq=9, t=1.0, call=1,
+    )  # fmt: skip
+    state.take(other, [b.call(1)], [found])
+    assert any(line.startswith("files-9b1c   E MRTR-016 ") for line in lines(state, 80, 24))
+    state.press("x")
+    assert lines(state, 80, 24)[1].startswith("E files-9b1c #1 client: round 3 sent")
