@@ -31,6 +31,7 @@ ARROWS: dict[str, set[str]] = {
     "replay": {
         "core",
         "answers",
+        "bridge",
         "capture",
         "errors",
         "net",

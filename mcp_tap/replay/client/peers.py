@@ -1,0 +1,60 @@
+"""A server that things are sent to: what is common to those over HTTP and over stdio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from mcp_tap.bridge.messages import Said
+
+Heard: TypeAlias = Callable[[Said], None]
+"""Takes what comes before the response: notifications, and what the server asks."""
+
+
+class Unreachable(Exception):
+    """There is no server, or not any more; says why in words."""
+
+
+class Reply(Struct, frozen=True):
+    """What ended a request."""
+
+    said: Said | None
+    """The response; None where none came."""
+    why: str = ""
+    """Why none came."""
+
+    @property
+    def result(self) -> dict[str, object]:
+        """Its result; empty for an error."""
+        return {} if self.said is None else self.said.result
+
+
+class Peer(Protocol):
+    """One client's way to the server."""
+
+    async def ask(self, said: Said, heard: Heard) -> Reply:
+        """Send a request and wait for its end; to be cancelled means to wait no more.
+
+        Raises:
+            Unreachable: there is no server.
+            ValueError: it cannot be sent at all.
+        """
+
+    async def tell(self, said: Said) -> None:
+        """Send a notification or a response.
+
+        Raises:
+            Unreachable: there is no server.
+        """
+
+    async def listen(self, heard: Heard) -> None:
+        """Listen from now on to what the server says outside of requests."""
+
+    @property
+    def leaving_cancels(self) -> bool:
+        """Whether a stateless request is cancelled by waiting for it no more."""
+
+    async def close(self) -> None:
+        """End the session, where there is one, and the connection."""
