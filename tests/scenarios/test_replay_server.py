@@ -1,0 +1,190 @@
+"""Captures in place of servers: clients get what was recorded, and the tap sees the same."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from mcp_tap.cli.main import run
+from mcp_tap.core.finding import Finding
+from mcp_tap.pipeline.spine import Pipeline
+from mcp_tap.proxy.run import HttpRun
+from mcp_tap.proxy.settings import TapSettings
+from mcp_tap.replay.index import Index
+from mcp_tap.replay.server.http import ReplayPool
+from mcp_tap.replay.server.play import Clock
+from mcp_tap.replay.server.player import Player
+from tests.peers.programs import outcome, python, tapping
+from tests.replaying import Driver
+
+CAPTURES = Path(__file__).parents[2] / "captures"
+GOLDEN = sorted(path.stem for path in CAPTURES.glob("*.jsonl"))
+CLIENT = python("python_client.py")
+SERVER = python("python_server.py")
+TOLD_APART = {"py-py-2026-ambiguous"}
+"""States there are constants, so that some calls cannot be told apart; those of a replay can."""
+
+
+class Quiet:
+    """A view that looks at nothing."""
+
+    def start(self, header):
+        pass
+
+    def update(self, changes, now):
+        pass
+
+    def notice(self, text):
+        raise AssertionError(text)
+
+    def close(self):
+        pass
+
+
+@contextlib.asynccontextmanager
+async def replaying(index, capture, **options):
+    """Serve an index behind a tap; give its URL and the misses."""
+    missed = []
+    loop = asyncio.get_running_loop()
+    player = Player(
+        index,
+        Clock(loop.call_later, None),
+        report=lambda miss: missed.append(str(miss.error)),
+        **options,
+    )
+    settings = TapSettings(upstream=index.captures[0].header.upstream, port=0)
+    run = HttpRun(
+        settings, capture=capture, view=Quiet(), pool=lambda: ReplayPool(player, path="/mcp")
+    )
+    await run.start()
+    try:
+        yield run.url, missed
+    finally:
+        await run.stop()
+
+
+def calls(index):
+    """Tell each call in what does not change from run to run."""
+    return [
+        (
+            call.method,
+            call.target,
+            call.outcome,
+            [
+                (list(r.asks), r.link, r.result_type, [a.action for a in r.asks.values()])
+                for r in call.rounds
+            ],
+        )
+        for call in index.calls
+    ]
+
+
+def findings(index):
+    """Count what rules find in a capture that was indexed, by rule."""
+    pipeline = Pipeline()
+    found = [change for record in index.captures[0].source for change in pipeline.feed(record)]
+    found += pipeline.finish()
+    return Counter(change.rule for change in found if isinstance(change, Finding))
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+async def test_a_recorded_client_gets_what_it_got_and_the_tap_sees_the_same_calls(name, tmp_path):
+    again = tmp_path / "again.jsonl"
+    with Index.of([str(CAPTURES / f"{name}.jsonl")]) as index:
+        async with replaying(index, again) as (url, missed):
+            assert await Driver(index, url).run() == []
+        assert missed == []
+        with Index.of([str(again)]) as new:
+            if name not in TOLD_APART:
+                assert calls(new) == calls(index)
+                assert findings(new) <= findings(index)
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+async def test_the_sdk_client_has_the_same_results_without_its_server(
+    serving, tmp_path, mode, capsys
+):
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    async with tapping(serving(*SERVER), folder) as url:
+        recorded = await outcome(*CLIENT, url, mode)
+    capture = folder / "run.jsonl"
+    with Index.of([str(capture)]) as index:
+        again = tmp_path / "again.jsonl"
+        async with replaying(index, again, after_last="fail") as (url, missed):
+            assert await outcome(*CLIENT, url, mode) == recorded
+        assert missed == []
+        with Index.of([str(again)]) as new:
+            assert calls(new) == calls(index)
+            assert findings(new) <= findings(index)
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+async def test_a_capture_of_http_serves_a_client_over_stdio(serving, tmp_path, mode):
+    async with tapping(serving(*SERVER), tmp_path) as url:
+        recorded = await outcome(*CLIENT, url, mode)
+    words = ["-m", "mcp_tap", "replay", "server", "--stdio", str(tmp_path / "run.jsonl")]
+    command = json.dumps([sys.executable, *words, "-w", str(tmp_path / "again.jsonl")])
+    assert await outcome(*CLIENT, command, mode) == recorded
+    with Index.of([str(tmp_path / "again.jsonl")]) as again:
+        assert sum(call.method == "tools/call" for call in again.calls) == 6
+
+
+async def test_many_clients_at_once_are_kept_apart(tmp_path):
+    with Index.of([str(CAPTURES / "py-py-2026-parallel.jsonl")]) as index:
+        async with replaying(index, tmp_path / "again.jsonl") as (url, missed):
+            drivers = [Driver(index, url) for _ in range(4)]
+            assert await asyncio.gather(*(driver.run() for driver in drivers)) == [[]] * 4
+        assert missed == []
+
+
+async def test_a_request_that_was_not_recorded_is_forwarded_where_that_was_asked_for(
+    serving, tmp_path
+):
+    server = serving(*SERVER)
+    ready = tmp_path / "ready.json"
+    words = ["replay", "server", str(CAPTURES / "py-py-2026-auth.jsonl"), "-l", "0"]
+    words += ["--on-miss", f"forward={server}", "--ready-file", str(ready), "--view", "none"]
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "mcp_tap", *words)
+    try:
+        async with asyncio.timeout(15):
+            while not ready.exists():  # noqa: ASYNC110 - a file of another process
+                await asyncio.sleep(0.02)
+        url = json.loads(ready.read_text(encoding="utf-8"))["url"]
+        played = await outcome(*CLIENT, url, "2026-07-28")
+    finally:
+        process.terminate()
+        async with asyncio.timeout(10):
+            code = await process.wait()
+    assert played == await outcome(*CLIENT, server, "2026-07-28")
+    assert code == 0
+
+
+async def test_a_client_that_changes_its_state_is_refused_and_found_out(tmp_path, capsys):
+    again = tmp_path / "again.jsonl"
+    with Index.of([str(CAPTURES / "py-py-2026.jsonl")]) as index:
+        driver = Driver(index, "http://nowhere/mcp")
+        first, retry = driver.sent[5], driver.sent[6]
+        async with replaying(index, again) as (url, _), aiohttp.ClientSession() as http:
+            await _post(http, url, first, first.body)
+            body = json.loads(retry.raw)
+            body["params"]["requestState"] = "forged"
+            status, answer = await _post(http, url, retry, body)
+    assert (status, answer["error"]["code"]) == (400, -32602)
+    assert run(["check", str(again), "-f", "json"]) == 1
+    rules = {finding["rule"] for finding in json.loads(capsys.readouterr().out)["findings"]}
+    assert "MRTR-016" in rules
+
+
+async def _post(http, url, sent, body):
+    left_out = {"host", "content-length", "connection", "accept-encoding"}
+    headers = {k: v for k, v in sent.request.headers if k.lower() not in left_out}
+    async with http.post(url, data=json.dumps(body), headers=headers) as response:
+        return response.status, await response.json()

@@ -1,0 +1,382 @@
+"""What a replay answers: matching, branches, states, misses; without a socket."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcp_tap.core.records import encode
+from mcp_tap.replay.index import Index
+from mcp_tap.replay.server.misses import NOT_RECORDED
+from mcp_tap.replay.server.play import Clock
+from mcp_tap.replay.server.player import Forward, Player, Request
+from mcp_tap.testing import records_of
+
+ASK = {
+    "sure": {
+        "method": "elicitation/create",
+        "params": {
+            "mode": "form",
+            "message": "Sure?",
+            "requestedSchema": {"type": "object", "properties": {"yes": {"type": "boolean"}}},
+        },
+    }
+}
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+}
+
+
+def request(number: Any = 1, *, arguments: Any = None, meta: Any = None, **params: Any):
+    """A tools/call of `ship`."""
+    given = {"name": "ship", "arguments": arguments or {"n": 1}, **params}
+    body = {"jsonrpc": "2.0", "id": number, "method": "tools/call"}
+    return {**body, "params": {**given, "_meta": {**META, **(meta or {})}}}
+
+
+def complete(number: Any, text: str):
+    result = {"resultType": "complete", "content": [{"type": "text", "text": text}]}
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def asking(number: Any, state: str | None, asks: Any = None):
+    result = {"resultType": "input_required", "inputRequests": asks or ASK}
+    if state is not None:
+        result["requestState"] = state
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def answered(action: str, **more: Any):
+    return {"inputResponses": {"sure": {"action": action, **more}}}
+
+
+def exchange(body: Any, reply: Any, status: int = 200):
+    headers = {"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28"}
+    return {
+        "request": {"headers": headers, "body": body},
+        "response": {
+            "status": status,
+            "headers": {"Content-Type": "application/json", "Date": "then", "X-Kept": "yes"},
+            "body": reply,
+        },
+    }
+
+
+class Heard:
+    """An outlet that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.messages: list[Any] = []
+        self.over = ""
+
+    def head(self, status, reason, headers):
+        self.status, self.headers = status, dict(headers)
+
+    def message(self, data, sse):
+        self.messages.append(json.loads(data))
+
+    def other(self, data, sse, *, comment):
+        pass
+
+    def flush(self):
+        pass
+
+    def end(self):
+        self.over = "end"
+
+    def cut(self):
+        self.over = "cut"
+
+    @property
+    def only(self):
+        assert len(self.messages) == 1
+        return self.messages[0]
+
+    @property
+    def text(self):
+        return self.only["result"]["content"][0]["text"]
+
+    @property
+    def state(self):
+        return self.only["result"]["requestState"]
+
+
+class Replayed:
+    """A player, and what it reported."""
+
+    def __init__(self, index: Index, clock: Clock, **options: Any) -> None:
+        self.missed: list[str] = []
+        self.player = Player(
+            index, clock, report=lambda miss: self.missed.append(str(miss.error)), **options
+        )
+
+    def __call__(self, body: Any, **more: Any) -> Heard:
+        heard = Heard()
+        self.player.take(Request(body=json.dumps(body).encode(), path="/mcp", **more), heard)
+        return heard
+
+
+def never(delay, call):
+    raise AssertionError("nothing waits")
+
+
+@pytest.fixture
+def replay(tmp_path):
+    """Give what makes a player of exchanges, or of whole cases."""
+    made: list[Index] = []
+
+    def make(*exchanges: Any, clock: Clock | None = None, **options: Any) -> Replayed:
+        case = {"exchanges": exchanges, "upstream": "http://localhost:3000/mcp"}
+        path = tmp_path / f"{len(made)}.jsonl"
+        records = (record for record, _ in records_of(case))
+        path.write_bytes(b"".join(encode(record) + b"\n" for record in records))
+        made.append(Index.of([str(path)]))
+        return Replayed(made[-1], clock or Clock(never, None), **options)
+
+    yield make
+    for index in made:
+        index.close()
+
+
+def rounds(number: int, state: str, action: str, text: str, **more: Any):
+    """The two exchanges of one call."""
+    retry = request(number + 1, requestState=state, **answered(action, **more))
+    return (
+        exchange(request(number), asking(number, state)),
+        exchange(retry, complete(number + 1, text)),
+    )
+
+
+def test_a_call_gets_the_recorded_answer_with_an_id_of_its_own(replay):
+    heard = replay(exchange(request(1), complete(1, "shipped")))(request("mine"))
+    assert heard.only == complete("mine", "shipped")
+    assert (heard.status, heard.over) == (200, "end")
+
+
+def test_headers_are_the_recorded_ones_but_for_framing_and_date(replay):
+    heard = replay(exchange(request(1), complete(1, "x")))(request(2))
+    assert heard.headers == {"Content-Type": "application/json", "X-Kept": "yes"}
+
+
+def test_the_nth_equal_call_gets_the_nth_recorded_answer_and_then_the_last_again(replay):
+    ask = replay(*(exchange(request(n), complete(n, f"#{n}")) for n in (1, 2)))
+    assert [ask(request(9)).text for _ in range(4)] == ["#1", "#2", "#2", "#2"]
+
+
+def test_after_the_last_equal_call_fail_is_an_error(replay):
+    ask = replay(exchange(request(1), complete(1, "once")), after_last="fail")
+    assert ask(request(9)).text == "once"
+    assert ask(request(9)).only["error"]["code"] == NOT_RECORDED
+    assert "no further call like tools/call ship" in ask.missed[0]
+
+
+def test_ids_meta_and_the_order_of_keys_take_no_part_in_matching(replay):
+    ask = replay(exchange(request(1, arguments={"a": 1, "b": 2.0}), complete(1, "x")))
+    assert ask(request("z", arguments={"b": 2, "a": 1}, meta={"x/y": 1})).text == "x"
+
+
+def test_the_answer_chooses_how_a_call_goes_on(replay):
+    ask = replay(
+        *rounds(1, "s1", "accept", "yes", content={"yes": True}),
+        *rounds(3, "s2", "decline", "no"),
+        *rounds(5, "s3", "cancel", "gone"),
+    )
+    for action, text in (("cancel", "gone"), ("decline", "no"), ("accept", "yes")):
+        more = {"content": {"yes": True}} if action == "accept" else {}
+        state = ask(request(7)).state
+        assert ask(request(8, requestState=state, **answered(action, **more))).text == text
+    assert not ask.missed
+
+
+def test_every_branch_is_served_once_before_fail_says_that_all_were(replay):
+    branches = (*rounds(1, "s1", "decline", "no"), *rounds(3, "s2", "cancel", "gone"))
+    ask = replay(*branches, after_last="fail")
+    for action in ("cancel", "decline"):
+        state = ask(request(7)).state
+        ask(request(8, requestState=state, **answered(action)))
+    assert not ask.missed
+    assert ask(request(9)).only["error"]["code"] == NOT_RECORDED
+
+
+def test_parallel_equal_calls_have_states_of_their_own(replay):
+    ask = replay(*rounds(1, "s", "decline", "first"), *rounds(3, "s", "decline", "second"))
+    states = [ask(request(n)).state for n in (7, 8)]
+    assert len({*states, "s"}) == 3
+    retries = [ask(request(9, requestState=s, **answered("decline"))) for s in reversed(states)]
+    assert [heard.text for heard in retries] == ["second", "first"]
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (lambda state: {"requestState": state + "x"}, "was changed"),
+        (lambda state: {}, "is missing"),
+        (lambda state: {"requestState": state, "arguments": {"n": 2}}, "other arguments"),
+        (lambda state: {"requestState": state, "name": "sink"}, "another call"),
+    ],
+    ids=["changed", "dropped", "other arguments", "another call"],
+)
+def test_a_retry_that_tampers_is_refused_as_a_server_would(replay, change, word):
+    ask = replay(*rounds(1, "s", "decline", "no"))
+    heard = ask(request(8, **{**answered("decline"), **change(ask(request(7)).state)}))
+    assert heard.status == 400
+    assert heard.only["error"]["code"] == -32602
+    assert word in heard.only["error"]["message"]
+    assert not ask.missed
+
+
+def test_a_state_of_a_completed_call_is_refused_but_the_same_retry_again_is_served(replay):
+    ask = replay(*rounds(1, "s1", "decline", "no"), *rounds(3, "s2", "cancel", "gone"))
+    state = ask(request(7)).state
+    for number in (8, 9):
+        assert ask(request(number, requestState=state, **answered("decline"))).text == "no"
+    heard = ask(request(10, requestState=state, **answered("cancel")))
+    assert (heard.status, heard.only["error"]["code"]) == (400, -32602)
+    assert "completed" in heard.only["error"]["message"]
+
+
+def test_a_lost_round_that_is_sent_again_gets_the_same_state_again(replay):
+    one = exchange(request(1), asking(1, "s1"))
+    two = exchange(request(2, requestState="s1", **answered("accept")), asking(2, "s2"))
+    ask = replay(one, two)
+    state = ask(request(7)).state
+    again = [ask(request(n, requestState=state, **answered("accept"))).state for n in (8, 9)]
+    assert again[0] == again[1]
+
+
+def test_rounds_without_a_state_are_linked_by_their_keys(replay):
+    retry = request(2, **answered("decline"))
+    ask = replay(exchange(request(1), asking(1, None)), exchange(retry, complete(2, "no")))
+    assert "requestState" not in ask(request(7)).only["result"]
+    assert ask(request(8, **answered("decline"))).text == "no"
+
+
+def test_what_the_recorded_client_did_wrong_and_got_through_with_is_served(replay):
+    other = request(2, arguments={"n": 2}, requestState="s", **answered("decline"))
+    ask = replay(exchange(request(1), asking(1, "s")), exchange(other, complete(2, "oh")))
+    state = ask(request(7)).state
+    retry = request(8, arguments={"n": 2}, requestState=state, **answered("decline"))
+    assert ask(retry).text == "oh"
+
+
+def test_a_miss_names_the_nearest_call_and_the_first_argument_that_differs(replay):
+    ask = replay(
+        exchange(request(1, arguments={"n": 1, "at": "sea"}), complete(1, "x")),
+        exchange(request(2, arguments={"n": 5, "at": "land"}), complete(2, "y")),
+    )
+    error = ask(request(7, arguments={"n": 4, "at": "sea"})).only["error"]
+    assert error["code"] == NOT_RECORDED
+    (text,) = ask.missed
+    assert 'has no call like tools/call ship {"n":4,"at":"sea"}' in text
+    assert "nearest is #1 (line 3): same method and name; arguments differ: n 4, recorded 1" in text
+
+
+def test_a_miss_names_the_nearest_name_where_no_call_has_that_one(replay):
+    ask = replay(exchange(request(1), complete(1, "x")))
+    ask(request(7, name="shop"))
+    assert 'name "shop", recorded "ship"' in ask.missed[0]
+
+
+def test_a_miss_of_answers_names_the_nearest_answer(replay):
+    ask = replay(*rounds(1, "s", "accept", "yes", content={"yes": True}))
+    state = ask(request(7)).state
+    answers = answered("accept", content={"yes": False})
+    assert ask(request(8, requestState=state, **answers)).only["error"]["code"] == NOT_RECORDED
+    assert "answers differ: sure.content.yes false, recorded true" in ask.missed[0]
+
+
+def test_a_miss_shows_no_secret(replay):
+    ask = replay(exchange(request(1, arguments={"token": "abc", "n": 1}), complete(1, "x")))
+    ask(request(7, arguments={"token": "hunter2", "n": 1}))
+    assert "hunter2" not in ask.missed[0]
+    assert "token ***, recorded ***" in ask.missed[0]
+
+
+def test_on_miss_nearest_serves_the_nearest_and_says_so(replay):
+    ask = replay(exchange(request(1), complete(1, "near")), on_miss="nearest")
+    assert ask(request(7, arguments={"n": 3})).text == "near"
+    assert len(ask.missed) == 1
+
+
+def test_on_miss_404_is_the_status(replay):
+    ask = replay(exchange(request(1), complete(1, "x")), on_miss="404")
+    assert ask(request(7, arguments={"n": 3})).status == 404
+
+
+def test_on_miss_forward_hands_the_request_on(replay):
+    ask = replay(exchange(request(1), complete(1, "x")), on_miss="forward")
+    with pytest.raises(Forward):
+        ask(request(7, arguments={"n": 3}))
+    with pytest.raises(Forward):
+        ask(request(7, requestState="of the real server", **answered("accept")))
+    assert not ask.missed
+
+
+def test_masked_values_match_anything(replay):
+    body = request(1)
+    body["params"]["arguments"] = {"n": "mcp-tap:0123456789abcdef", "at": "sea"}
+    ask = replay(exchange(body, complete(1, "x")))
+    assert ask(request(7, arguments={"n": "anything", "at": "sea"})).text == "x"
+    assert ask(request(8, arguments={"n": "anything", "at": "land"})).only["error"]
+
+
+def test_progress_carries_this_clients_token_and_only_where_it_gave_one(replay):
+    note = {
+        "jsonrpc": "2.0",
+        "method": "notifications/progress",
+        "params": {"progressToken": "old", "progress": 1},
+    }
+    body = request(1, meta={"progressToken": "old"})
+    streamed = exchange(body, None)
+    streamed["response"] = {
+        "status": 200,
+        "headers": {"Content-Type": "text/event-stream"},
+        "sse": [note, complete(1, "done")],
+    }
+    ask = replay(streamed)
+    first = ask(request(7, meta={"progressToken": "new"})).messages
+    assert first[0]["params"]["progressToken"] == "new"
+    assert [m.get("method") for m in ask(request(8)).messages] == [None]
+
+
+def test_at_the_recorded_pace_steps_wait_their_time(replay):
+    note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
+    streamed = exchange(request(1), None)
+    streamed["response"] = {
+        "status": 200,
+        "headers": {"Content-Type": "text/event-stream"},
+        "sse": [note, complete(1, "done")],
+    }
+    streamed["t"] = [0.0, 4.0]
+    due: list[Any] = []
+
+    class Handle:
+        def cancel(self):
+            pass
+
+    def later(delay, call):
+        due.append((delay, call))
+        return Handle()
+
+    heard = replay(streamed, clock=Clock(later, 2.0))(request(7))
+    delays = []
+    while due:
+        delay, call = due.pop()
+        delays.append(delay)
+        call()
+    assert delays == [1.0, 1.0]
+    assert heard.over == "end"
+
+
+def test_what_is_no_json_gets_a_parse_error_and_an_unknown_session_404(replay):
+    ask = replay(exchange(request(1), complete(1, "x")))
+    heard = Heard()
+    ask.player.take(Request(body=b"{", path="/mcp"), heard)
+    assert (heard.status, heard.only["error"]["code"]) == (400, -32700)
+    assert ask(request(7), session="nobody's").status == 404
