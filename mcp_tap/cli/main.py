@@ -28,7 +28,7 @@ COMPLETE = "_MCP_TAP_COMPLETE"
 COMMANDS = {
     "http": "Reverse proxy in front of a Streamable HTTP server.",
     "stdio": "The tap around a server process, for the configuration of a client.",
-    "watch": "Live console on the newest run, or on a growing file.",
+    "watch": "Live console on all that is being recorded, or on one run.",
     "show": "Print the calls of a capture.",
     "check": "Judge captures by the rules; for CI, too.",
     "redact": "Mask more in a capture, or list what in it looks like a secret.",
@@ -158,7 +158,7 @@ group = TapGroup(
     help="""\
 Record, show and debug what passes between an MCP client and an MCP server.
 
-Without a command: the live console on the newest run (watch).""",
+Without a command: the live console on all that is being recorded (watch).""",
     context_settings={
         "auto_envvar_prefix": PREFIX,
         "help_option_names": ["-h", "--help"],
