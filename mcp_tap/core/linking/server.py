@@ -93,13 +93,14 @@ class ServerSide:
             tracks.extend(live.session.active.values())
         if live.resumes and live.track is not None:
             tracks.append(live.track)
-        for track in tracks:
+        kind = type(request_id)
+        for track in tracks:  # there may be thousands, mostly with ids of the same kind
             origin = track.origin
-            if (
-                origin is not None
-                and not origin.exchange.answered
-                and same_id(origin.exchange.request_id, request_id)
-            ):
+            if origin is None or origin.exchange.answered:
+                continue
+            mine = origin.exchange.request_id
+            is_plain = type(mine) is kind is int or type(mine) is kind is str
+            if mine == request_id if is_plain else same_id(mine, request_id):
                 return origin
         return None
 
