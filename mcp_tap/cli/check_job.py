@@ -14,7 +14,7 @@ import msgspec
 
 from mcp_tap import __version__
 from mcp_tap.cli.checking import Checked, Checking, unrepeated
-from mcp_tap.cli.output import Output
+from mcp_tap.cli.output import Output, stored
 from mcp_tap.cli.policing import make_policy, update_baseline
 from mcp_tap.core.filters import parse
 from mcp_tap.errors import InconclusiveCapture, TapError, UsageError
@@ -189,14 +189,7 @@ class Check:
 
     def _store(self, data: bytes) -> None:
         assert self.target is not None
-        try:
-            self.target.write_bytes(data)
-        except OSError as error:
-            raise UsageError(
-                "output-unwritable",
-                f"the report cannot be written to {self.target}",
-                why=(error.strerror or "unknown reason").lower(),
-            ) from error
+        stored(self.target, data)
 
     def _say(
         self, checked: Sequence[Checked], report: Report, troubles: Sequence[TapError]

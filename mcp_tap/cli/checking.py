@@ -63,24 +63,35 @@ class Checked:
 
     def trouble(self) -> InconclusiveCapture | None:
         """Say why a capture cannot be relied on, where it cannot."""
-        reader = self.reader
-        name = display(reader.path) or "-"
-        if reader.torn is not None:
-            return InconclusiveCapture(
-                "capture-torn",
-                f"{reader.torn.name} stops in the middle of line {reader.torn.line}",
-                why=f"the run was killed while writing; the {plural(self.records, 'record')}"
-                " before it are judged",
-                help=f"mcp-tap check {name} --allow-torn",
-            )
-        if reader.lost:
-            return InconclusiveCapture(
-                "records-lost",
-                f"{plural(reader.lost, 'record')} of {reader.name} are missing",
-                why="rules may have missed what was in them",
-                help=f"mcp-tap check {name} --allow-torn",
-            )
-        return None
+        name = display(self.reader.path) or "-"
+        again = f"mcp-tap check {name} --allow-torn"
+        return capture_trouble(self.reader, self.records, again)
+
+
+def capture_trouble(reader: CaptureReader, records: int, again: str) -> InconclusiveCapture | None:
+    """Say why a capture that was read to its end cannot be relied on, where it cannot.
+
+    Args:
+        reader: that read it.
+        records: how many it gave.
+        again: the command that takes it as it is.
+    """
+    if reader.torn is not None:
+        return InconclusiveCapture(
+            "capture-torn",
+            f"{reader.torn.name} stops in the middle of line {reader.torn.line}",
+            why=f"the run was killed while writing; the {plural(records, 'record')}"
+            " before it are judged",
+            help=again,
+        )
+    if reader.lost:
+        return InconclusiveCapture(
+            "records-lost",
+            f"{plural(reader.lost, 'record')} of {reader.name} are missing",
+            why="rules may have missed what was in them",
+            help=again,
+        )
+    return None
 
 
 class Checking:

@@ -31,6 +31,7 @@ COMMANDS = {
     "watch": "Live console on all that is being recorded, or on one run.",
     "show": "Print the calls of a capture.",
     "check": "Judge captures by the rules; for CI, too.",
+    "diff": "What differs between two captures.",
     "redact": "Mask more in a capture, or list what in it looks like a secret.",
     "replay-server": "Captures in place of the server, for any client.",
     "answers": "Draft, try out or check a script that answers for clients.",

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from mcp_tap.errors import UsageError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,6 +41,22 @@ def harmless(text: str, *, stays: str = "\n") -> str:
 def printable(path: Path) -> str:
     """Put a path into JSON, whatever its bytes are."""
     return os.fsencode(path).decode(errors="replace")
+
+
+def stored(target: Path, report: bytes) -> None:
+    """Write a report to a file.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        target.write_bytes(report)
+    except OSError as error:
+        raise UsageError(
+            "output-unwritable",
+            f"the report cannot be written to {target}",
+            why=(error.strerror or "unknown reason").lower(),
+        ) from error
 
 
 class Output:

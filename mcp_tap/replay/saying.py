@@ -25,6 +25,8 @@ from mcp_tap.replay.index import Index
 from mcp_tap.replay.recorded import RecordedCall, RecordedRound
 
 _LISTING: Final = "tools/list"
+_OF_THE_TAP: Final = "TAP-"
+"""Rules about the recording itself: what they find is nothing that was said."""
 
 
 class Findings:
@@ -53,7 +55,7 @@ class Findings:
 
     def _keep(self, capture: int, changes: Iterable[Any]) -> None:
         for finding in changes:
-            if type(finding) is Finding:
+            if type(finding) is Finding and not finding.rule.startswith(_OF_THE_TAP):
                 found = self._found.setdefault((capture, finding.call), [])
                 found.append(_finding(finding))
 
