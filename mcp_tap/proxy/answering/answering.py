@@ -75,7 +75,7 @@ class Answering:
         self.host: str | None = None
         """What it is called as long as nothing else is known."""
         self._ids = count(1)
-        self._id = f'"mcp-tap-{mark}-%d"'.encode() if mark else b'"mcp-tap-%d"'
+        self._id = f'"mcp-tap-{mark}-'.encode() if mark else b'"mcp-tap-'
         self._passed: Bounded[str | bytes, Hashable] = Bounded(_MOST_PASSED, LONGEST * 6)
 
     @property
@@ -85,7 +85,11 @@ class Answering:
 
     def next_id(self) -> bytes:
         """Give the token of an id that no other request of the run has from the tap."""
-        return self._id % next(self._ids)
+        return b'%b%d"' % (self._id, next(self._ids))
+
+    def gave(self, token: bytes) -> bool:
+        """Tell whether the token of an id is from here."""
+        return token.startswith(self._id)
 
     def fail(self, code: str) -> None:
         """Count a call that ends with an error; `code`: its short name."""

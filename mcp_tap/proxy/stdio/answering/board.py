@@ -28,8 +28,8 @@ class Awaiting(Protocol):
     def came(self, line: bytes, t: float) -> Sequence[Step]:
         """Take the response."""
 
-    def unseen(self, t: float) -> Sequence[Step]:
-        """Take note that it passed, too large to be looked at."""
+    def unread(self, code: str, why: str, t: float) -> Sequence[Step]:
+        """Take note that it came, and nobody could read it: an error's short name, and words."""
 
 
 class Board:

@@ -74,14 +74,14 @@ class LineCall(Rounds):
         """Read a response that asks; None for any other message."""
         return reading.read(line)
 
-    def unseen(self, t: float) -> Sequence[Step]:
-        """Take note that a response passed with an id the client does not know, perhaps."""
+    def unread(self, code: str, why: str, t: float) -> Sequence[Step]:
+        """Take note of a response that nobody could read, with an id that is the tap's perhaps."""
         del t
         self._flying = False
         if self._own is None or not self._wanted:
             self.end()
             return []
-        return self.fail("answer-too-large", "the server's answer is too large to be passed on")
+        return self.fail(code, why)
 
     def _relay(self, line: bytes) -> Sequence[Step]:
         self.end()

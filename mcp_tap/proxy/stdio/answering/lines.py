@@ -24,7 +24,7 @@ from mcp_tap.proxy.answering.asked import (
     may_ask,
 )
 from mcp_tap.proxy.answering.verdicts import Told
-from mcp_tap.proxy.stdio.answering.board import Awaiting, Board, key_of
+from mcp_tap.proxy.stdio.answering.board import Board, key_of
 from mcp_tap.proxy.stdio.answering.calls import LineCall
 from mcp_tap.proxy.stdio.answering.polls import LineListen, LinePoll, news
 from mcp_tap.proxy.stdio.answering.pushed import LineSession
@@ -40,6 +40,9 @@ _ID: Final = rb'"id"[ \t]*:[ \t]*("[^"\\]*"|-?[0-9]+)[ \t]*'
 _AT_HEAD: Final = re.compile(rb'[ \t]*\{[ \t]*(?:"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*,[ \t]*)?' + _ID)
 _AT_TAIL: Final = re.compile(_ID + rb'(?:,[ \t]*"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*)?\}[ \t\r\n]*$')
 """Where a line has its id that nobody reads whole: servers write it first, or last."""
+
+_EDGE: Final = 256
+"""Bytes at the end of a line in which its id is looked for."""
 
 
 class _Outline(Struct, gc=False):
@@ -74,6 +77,8 @@ class Lines:
         """Take a line the client wrote."""
         try:
             return self._from_client(line, t)
+        except (ValueError, RecursionError):  # it is no message, or its id is none
+            return [ToServer(line)]
         except Exception as error:  # noqa: BLE001 (a top door: nobody must wait for ever)
             return [ToServer(line), _fault(error)]
 
@@ -82,21 +87,22 @@ class Lines:
         try:
             outline = _outline.decode(line)
             if outline.id is not UNSET and outline.method is UNSET:
-                return self._answered(self._board.answered(bytes(outline.id)), line, t)
+                return self._answered(bytes(outline.id), line, t)
             return self._spoken(outline, line, t)
         except (ValueError, RecursionError):
-            return self._unread(line)
+            return self._unread(line, t)
         except Exception as error:  # noqa: BLE001 (a top door: nobody must wait for ever)
             return [ToClient(line), _fault(error)]
 
     def passed(self, way: Way, head: bytes, tail: bytes, t: float) -> Sequence[Step]:
         """Take note of a line that passed unseen."""
         said = [Decided(Told("not-examined", f"a line has more than {MOST_RESPONSE} bytes"))]
-        found = _AT_HEAD.match(head) or _AT_TAIL.search(tail)
-        if way != "server" or found is None:
+        token = _id_in(head, tail)
+        awaiting = None if way != "server" or token is None else self._board.answered(token)
+        if awaiting is None:
             return said
-        awaiting = self._board.answered(found[1])
-        return said if awaiting is None else [*said, *awaiting.unseen(t)]
+        why = "the server's answer is too large to be passed on"
+        return [*said, *awaiting.unread("answer-too-large", why, t)]
 
     def most(self, way: Way) -> int:
         """Say how many bytes of a line are waited for."""
@@ -128,10 +134,7 @@ class Lines:
         if watched is not None and is_id(watched.id):
             self._modern = True
             return self._watch(watched, line, t)
-        try:
-            outline = _outline.decode(line)
-        except (ValueError, RecursionError):
-            return [ToServer(line)]
+        outline = _outline.decode(line)
         if outline.method == spec.NOTE_CANCELLED:
             return self._cancelled(line)
         if outline.id is UNSET or outline.method is UNSET:
@@ -172,10 +175,13 @@ class Lines:
 
     # the server
 
-    def _answered(self, awaiting: Awaiting | None, line: bytes, t: float) -> Sequence[Step]:
-        """Take a response."""
+    def _answered(self, token: bytes, line: bytes, t: float) -> Sequence[Step]:
+        """Take a response; one that comes twice is not for the client where it was kept before."""
+        board = self._board
+        awaiting = board.answered(token)
         if awaiting is None:
-            return [ToClient(line)]
+            kept = self._answering.gave(token) or key_of(token) in board.calls
+            return [Seen(line, "server")] if kept else [ToClient(line)]
         try:
             return awaiting.came(line, t)
         except Exception as error:
@@ -196,12 +202,24 @@ class Lines:
             return self._session.withdrawn(line)
         return [ToClient(line)]
 
-    def _unread(self, line: bytes) -> Sequence[Step]:
+    def _unread(self, line: bytes, t: float) -> Sequence[Step]:
         """Let pass what is no message, or none that everybody reads alike."""
+        token = _id_in(line, line[-_EDGE:])
+        if token is not None and self._answering.gave(token):
+            awaiting = self._board.answered(token)
+            why = "the server's answer cannot be read, so its id cannot be put right"
+            told = () if awaiting is None else awaiting.unread("cannot-pass-on", why, t)
+            return [Seen(line, "server"), *told]
         if may_ask(line) and line.lstrip()[:1] == b"{" and not is_json(line):
             why = "what it says cannot be read for certain"
             return [ToClient(line), Decided(Told("not-examined", why))]
         return [ToClient(line)]
+
+
+def _id_in(head: bytes, tail: bytes) -> bytes | None:
+    """Find the id of a response that is not read, by its first and its last bytes."""
+    found = _AT_HEAD.match(head) or _AT_TAIL.search(tail)
+    return None if found is None else found[1]
 
 
 def _fault(error: Exception) -> Decided:

@@ -102,8 +102,9 @@ class Update:
         """Take what the server says to them, which is not for the client."""
         return [Seen(line, "server"), *self._done(tasks.refused(line), t)]
 
-    def unseen(self, t: float) -> Sequence[Step]:
-        """Take note that it passed, too large to be looked at."""
+    def unread(self, code: str, why: str, t: float) -> Sequence[Step]:
+        """Take note that it came, and nobody could read it."""
+        del code, why
         return self._done(None, t)
 
 

@@ -61,15 +61,15 @@ class LineSession:
     def call(self, line: bytes, token: bytes) -> None:
         """Take note of any other request."""
         called = Called(self._board.number(), line)
-        self._session.begin(called)
         self._board.wait(token, SessionCall(self, called))
+        self._session.begin(called)
 
     def cancelled(self, line: bytes) -> None:
         """Take note of what the client takes back."""
         self._session.cancelled(line)
 
     def answered(self, called: Called, line: bytes | None) -> None:
-        """Take note of a response; None where it passed unseen."""
+        """Take note of a response; None where nobody could read it."""
         self._session.calls.pop(called.number, None)
         self._board.answering.book.forget(called.number)
         if line is not None and b"serverInfo" in line:
@@ -138,9 +138,9 @@ class SessionCall:
         self._session.answered(self._called, line)
         return [ToClient(line)]
 
-    def unseen(self, t: float) -> Sequence[Step]:
-        """Take note that it passed, too large to be looked at."""
-        del t
+    def unread(self, code: str, why: str, t: float) -> Sequence[Step]:
+        """Take note that it came, and nobody could read it."""
+        del code, why, t
         self._session.answered(self._called, None)
         return []
 

@@ -14,7 +14,7 @@ class Waiter:
     def came(self, line, t):
         return []
 
-    def unseen(self, t):
+    def unread(self, code, why, t):
         return []
 
 

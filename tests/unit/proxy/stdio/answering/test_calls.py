@@ -181,6 +181,16 @@ def test_calls_at_once_never_cross():
     assert both.rules() == []
 
 
+def test_what_a_server_says_twice_is_not_for_a_client_that_waits_for_the_first():
+    both = Both()
+    token = own_id(begun(both))
+    assert both.server(asks(7, day=DAY)) == ([], [])
+    assert both.server(result(7)) == ([], [])
+    assert both.server(result(token)) == ([], [result(7) + b"\n"])
+    assert both.server(result(token)) == ([], [])
+    assert both.server(result(7)) == ([], [result(7) + b"\n"])
+
+
 # cancelling
 
 
@@ -372,6 +382,16 @@ def test_a_result_whose_id_nobody_can_put_right_is_an_error():
     up, (down,) = both.server(twice)
     assert up == []
     assert error_of(down) == "cannot-pass-on"
+
+
+def test_a_result_that_cannot_be_read_is_an_error_and_no_line_of_the_taps_id():
+    both = Both()
+    token = json.dumps(own_id(begun(both))).encode()
+    line = b'{"jsonrpc": "2.0", "id": %b, "result": {"x": \xff}}' % token
+    up, (down,) = both.server(line)
+    assert up == []
+    assert (said(down)["id"], error_of(down)) == (7, "cannot-pass-on")
+    assert both.server(line) == ([], [])
 
 
 def test_a_fault_of_ours_lets_nobody_wait(monkeypatch):

@@ -24,6 +24,8 @@ LINES = [
     b'[{"jsonrpc":"2.0","id":1,"method":"tools/call"}]\n',
     b"[" * 5000 + b"\n",
     b'{"id":1}\n',
+    b'{"jsonrpc":"2.0","id":"\xff","method":"tools/call","params":{}}\n',
+    request(7).replace(b'"id" : 7', b'"id" : "\xff"') + b"\n",
     b"no end",
     rpc("ping", 1) + b"\n",
     rpc("tools/list", 1) + b"\n",
