@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from mcp_tap.bridge.front import KEY, Front
+from mcp_tap.bridge.front import PATH, Front
 from mcp_tap.bridge.remote import Client
 from mcp_tap.bridge.served import Ways
 from mcp_tap.bridge.wire import Remote
@@ -77,6 +77,7 @@ class Fronted:
         self,
         front: Front,
         http: aiohttp.ClientSession,
+        url: str,
         words: list[bytes],
         notices: list[str],
     ) -> None:
@@ -85,11 +86,11 @@ class Fronted:
         """Lines of the server's stderr."""
         self.notices = notices
         self._http = http
+        self._url = url
 
     async def send(self, method: str, body: bytes | None = None, **fields: str) -> Reply:
         """Send a request; fields are spelled with underscores, and an empty one is left out."""
         head = {
-            KEY: self.front.key,
             "Accept": "application/json, text/event-stream",
             **({} if body is None else {"Content-Type": "application/json"}),
         }
@@ -98,7 +99,7 @@ class Fronted:
         head = {name: value for name, value in head.items() if value}
         data = None if body is None else io.BytesIO(body)  # of bytes, aiohttp wants few
         async with asyncio.timeout(BOUND):
-            return Reply(await self._http.request(method, self.front.url, data=data, headers=head))
+            return Reply(await self._http.request(method, self._url, data=data, headers=head))
 
     async def post(self, message: Any, **fields: str) -> Reply:
         return await self.send("POST", json.dumps(message).encode(), **fields)
@@ -167,9 +168,12 @@ async def fronted(*words: str, command: list[str] | None = None) -> AsyncIterato
     ways = Ways(words=heard.append, notice=notices.append)
     front = Front(command or [*PLAIN, *words], ways)
     await front.start()
+    assert front._runner is not None
+    await web.TCPSite(front._runner, "127.0.0.1", 0).start()  # one is as good as the other
+    url = f"http://127.0.0.1:{front._runner.addresses[0][1]}{PATH}"
     async with aiohttp.ClientSession() as http:
         try:
-            yield Fronted(front, http, heard, notices)
+            yield Fronted(front, http, url, heard, notices)
         finally:
             async with asyncio.timeout(BOUND):
                 await front.stop(0.5, 0.5)

@@ -8,14 +8,13 @@ Rules of this file (2026-07-28, basic/transports/streamable-http; 2025-11-25, ba
   ended.  `initialize` starts a session and a process of its own, which end with DELETE, or after
   `IDLE` seconds without a client.
 - Events have no ids: no stream is resumed, and nothing is said twice.
-- Only who knows the secret is served: the tap, which guards its own door.
+- It has no address: whoever holds it connects by a pair of sockets, and nobody else can.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
-import secrets
+import socket
 from collections.abc import Coroutine, Sequence
 from typing import Any, Final
 
@@ -53,8 +52,6 @@ from mcp_tap.core.splice import SpliceError
 from mcp_tap.errors import TapError
 
 PATH: Final = "/mcp"
-KEY: Final = "Mcp-Tap-Bridge"
-"""Header in which whoever is served proves that he is the tap."""
 SILENCE: Final = 15.0
 """Seconds without a word on a stream, until the client is told that it is still there."""
 PROBE: Final = 10.0
@@ -69,7 +66,7 @@ MOST_HEAD: Final = 1 << 20
 
 
 class Front:
-    """Serves a stdio server over HTTP on a port of this machine."""
+    """Serves a stdio server over HTTP."""
 
     def __init__(self, command: Sequence[str], ways: Ways) -> None:
         """Prepare it; nothing is started before `start()`.
@@ -80,10 +77,6 @@ class Front:
         """
         self._command = command
         self._ways = ways
-        self.key = secrets.token_urlsafe(24)
-        """Value of the header `KEY` that is asked for."""
-        self.url = ""
-        """Where it listens, once it does."""
         self._shared: Shared | None = None
         self._starting = asyncio.Lock()
         self._sessions: dict[str, Session] = {}
@@ -92,7 +85,7 @@ class Front:
         self._sweeper: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
-        """Listen."""
+        """Be ready for connections."""
         app = web.Application(client_max_size=0)
         app.router.add_route("*", "/{path:.*}", self._handle)
         app.on_response_prepare.append(without_type)
@@ -105,12 +98,20 @@ class Front:
             shutdown_timeout=0.1,
         )
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}{PATH}"
         self._sweep()
 
+    async def dial(self, client: asyncio.Protocol) -> None:
+        """Connect somebody."""
+        assert self._runner is not None
+        server = self._runner.server
+        assert server is not None
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        await loop.connect_accepted_socket(server, ours)
+        await loop.connect_accepted_socket(lambda: client, theirs)
+
     async def stop(self, *seconds: float) -> None:
-        """Listen no more, and end all processes, each as `Process.stop` has it."""
+        """Serve no more, and end all processes, each as `Process.stop` has it."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         served: list[Served] = [*self._sessions.values()]
@@ -121,8 +122,6 @@ class Front:
             await self._runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        if not hmac.compare_digest(request.headers.get(KEY, ""), self.key):
-            return Refused(403, "forbidden", "only the tap is served here").response()
         try:
             return await self._endpoint(request)
         except Refused as refused:

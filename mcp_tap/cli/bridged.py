@@ -12,8 +12,11 @@ from mcp_tap.core.text import safe
 
 if TYPE_CHECKING:
     from mcp_tap.bridge.front import Front
+    from mcp_tap.net.upstream import UpstreamPool
     from mcp_tap.proxy.settings import TapSettings
 
+URL: Final = "http://localhost/mcp"
+"""Nobody dials this but for its path."""
 GRACE: Final = 0.8
 """Seconds the server has to end by itself when the run does."""
 TERMINATE: Final = 0.4
@@ -56,15 +59,15 @@ class BridgedServer:
 
     def settings(self, settings: TapSettings) -> TapSettings:
         """Give the settings of a run in front of it."""
-        from mcp_tap.bridge.front import KEY
+        return replace(settings, upstream=URL, command=self._words)
+
+    def pool(self) -> UpstreamPool:
+        """Make the run's connections."""
+        from mcp_tap.net.target import parse_target
+        from mcp_tap.net.upstream import UpstreamPool
 
         assert self._front is not None
-        return replace(
-            settings,
-            upstream=self._front.url,
-            command=self._words,
-            headers=[(KEY, self._front.key)],
-        )
+        return UpstreamPool(parse_target(URL), None, self._front.dial)
 
     async def stop(self, hurry: Callable[[], bool] = lambda: False) -> None:
         """End all processes in order; at once where `hurry` is true."""

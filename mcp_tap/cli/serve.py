@@ -151,10 +151,8 @@ async def _tap(job: Job, out: Output, ending: Ending, server: Server) -> int:
         judging=judging,
         sift=verdicts.sift,
         answering=job.answers.begin(view, " ".join(settings.command) or settings.upstream, out),
-        pool=server.pool if isinstance(server, ReplayedServer) else None,
+        pool=server.pool if isinstance(server, ReplayedServer | BridgedServer) else None,
     )
-    if isinstance(server, BridgedServer):
-        server.heard = run.heard
     if job.ready_file:
         _forget_ready(Path(job.ready_file))
     try:
@@ -166,7 +164,7 @@ async def _tap(job: Job, out: Output, ending: Ending, server: Server) -> int:
     code = 0
     aborted = False
     onlooker = Onlooker(view, out)
-    server.on_end = view.notice
+    _listen(server, run, view)
     try:
         if job.ready_file:
             _write_ready(Path(job.ready_file), run.url, capture)
@@ -197,6 +195,13 @@ async def _tap(job: Job, out: Output, ending: Ending, server: Server) -> int:
     if code or unanswered or missed or not job.check:
         return code or unanswered or missed
     return checked(run, capture, verdicts, hint=_HINT)
+
+
+def _listen(server: Server, run: HttpRun, view: View) -> None:
+    """Let what the server says beside the traffic be seen."""
+    server.on_end = view.notice
+    if isinstance(server, BridgedServer):
+        server.heard = run.heard
 
 
 def _announce(job: Job, run: HttpRun, capture: Path, view: View, out: Output) -> None:

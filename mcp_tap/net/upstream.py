@@ -16,7 +16,8 @@ import contextlib
 import socket
 import ssl
 import struct
-from typing import cast
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, cast
 
 import httptools
 
@@ -25,6 +26,8 @@ from mcp_tap.net.sink import ResponseSink
 from mcp_tap.net.target import Target
 from mcp_tap.net.whole import Whole
 
+Dial: TypeAlias = Callable[[asyncio.Protocol], Awaitable[None]]
+"""Connects a protocol to the upstream."""
 IDLE = 4.0
 CONNECT_TIMEOUT = 60.0
 MAX_HEAD = 1 << 20
@@ -245,8 +248,11 @@ class UpstreamConnection(asyncio.Protocol):
 class UpstreamPool:
     """Connects to one target and keeps what is fresh."""
 
-    def __init__(self, target: Target, tls: ssl.SSLContext | None) -> None:
-        """Connect to `target`; `tls` where its scheme is https."""
+    def __init__(
+        self, target: Target, tls: ssl.SSLContext | None, dial: Dial | None = None
+    ) -> None:
+        """Connect to `target`; `tls` where its scheme is https, `dial` where no address leads."""
+        self._dial = dial
         self._target = target
         self._tls = tls
         self.heads = HeadReader()
@@ -268,6 +274,10 @@ class UpstreamPool:
 
     async def connect(self) -> UpstreamConnection:
         """Open a connection; raise `OSError` or `TimeoutError`."""
+        if self._dial is not None:
+            connection = UpstreamConnection(self)
+            await self._dial(connection)
+            return connection
         async with asyncio.timeout(CONNECT_TIMEOUT):
             _, connection = await self._loop.create_connection(
                 lambda: UpstreamConnection(self),

@@ -6,17 +6,27 @@ import sys
 import pytest
 
 from mcp_tap.bridge import front as module
-from mcp_tap.bridge.front import KEY
 from tests.bridges import NEW, fronted, session, until
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
-async def test_only_who_has_the_key_is_served():
+async def test_whoever_holds_it_is_connected_by_a_pair_of_sockets():
+    class Client(asyncio.Protocol):
+        def __init__(self):
+            self.came = asyncio.get_running_loop().create_future()
+
+        def connection_made(self, transport):
+            transport.write(b"PUT /mcp HTTP/1.1\r\nHost: x\r\n\r\n")
+
+        def data_received(self, data):
+            self.came.set_result(data)
+
     async with fronted() as front:
-        for key in ("", "wrong"):
-            reply = await front.post(PING, **{KEY.replace("-", "_"): key})
-            assert reply.status == 403
+        client = Client()
+        await front.front.dial(client)
+        async with asyncio.timeout(5):
+            assert (await client.came).startswith(b"HTTP/1.1 405 ")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +161,7 @@ async def test_a_silent_request_becomes_a_stream_that_says_it_is_there(monkeypat
     async with fronted() as front:
         reply = await front.call(1, "hold", key="a")
         assert (reply.status, reply.streams) == (200, True)
-        await front.result(2, "release", key="a")
+        await (await front.call(2, "release", key="a")).body()
         assert (await reply.events())[-1]["id"] == 1
 
 
