@@ -13,6 +13,8 @@ from mcp_tap.cli.main import group, run
 from mcp_tap.cli.output import Output
 from mcp_tap.cli.stdio import LateView
 from mcp_tap.core.records import FORMAT, Header
+from mcp_tap.errors import UsageError
+from mcp_tap.proxy.stdio.answering.lines import Lines
 
 HEADER = Header(
     seq=0,
@@ -162,3 +164,45 @@ def test_settings_of_a_file_count(ran, tmp_path, monkeypatch):
     (tmp_path / "mcp-tap.toml").write_text('[stdio]\nlabel = "mine"\n', encoding="utf-8")
     assert run(["--", "server"]) == 0
     assert ran.made[0].settings.label == "mine"
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text('version = 1\n[[answer]]\nname = "yes"\ncontent = { ok = true }\n', "utf-8")
+    return str(path)
+
+
+def test_scripts_answer_on_lines(ran, script):
+    assert run(["stdio", "--", "server"]) == 0
+    assert run(["stdio", "-a", script, "--label", "mine", "--", "server", "-x"]) == 0
+    without, with_one = (each.options["answering"] for each in ran.made)
+    assert without is None
+    assert isinstance(with_one, Lines)
+    answering = with_one._answering
+    assert (answering.label, answering.host) == ("mine", "server -x")
+    assert answering.next_id() != b'"mcp-tap-1"'
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+def test_nobody_is_asked_at_a_terminal_that_is_the_clients(ran, tmp_path, capsys, by_option):
+    path = tmp_path / "ask.toml"
+    path.write_text('version = 1\nunmatched = "ask"\n', "utf-8")
+    words = ["--unmatched", "ask"] if by_option else ["-a", str(path)]
+    assert run(["stdio", *words, "--", "server"]) == 2
+    assert ran.made == []
+    assert "mcp-tap http --stdio" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("status", "strict"), [(0, 0), (0, 1), (3, 1), (3, 0)])
+def test_answers_count_where_the_servers_code_says_nothing(ran, script, capsys, status, strict):
+    ran.cls.status = status
+    words = ["--strict-answers"] * strict
+    assert run(["stdio", "-a", script, *words, "--", "server"]) == (status or strict)
+    assert ("error[answer-unused]" in capsys.readouterr().err) == bool(strict)
+
+
+def test_trouble_with_the_recording_comes_before_what_answers_say(ran, script, capsys):
+    ran.cls.trouble = UsageError("usage", "cannot record")
+    assert run(["stdio", "-a", script, "--strict-answers", "--", "server"]) == 2
+    assert "cannot record" in capsys.readouterr().err
