@@ -16,7 +16,7 @@ import click
 
 from mcp_tap.capture.running import OneFile, RunsOf
 from mcp_tap.capture.store import find, home, newest
-from mcp_tap.cli.common import Output, TapCommand, option, output
+from mcp_tap.cli.common import Output, TapCommand, TapContext, option, output
 from mcp_tap.core.model import Call
 from mcp_tap.core.records import Header
 from mcp_tap.errors import CaptureError, UsageError
@@ -54,7 +54,8 @@ Examples:
     is_flag=True,
     help="When the run in CAPTURE has ended, wait for the next one in the same file.",
 )
-def command(capture: str | None, label: str | None, stay: bool) -> int:  # noqa: FBT001 - click's
+@click.pass_context
+def command(ctx: click.Context, /, capture: str | None, label: str | None, *, stay: bool) -> int:
     """Show runs while they are recorded: all of them, or the one in CAPTURE.
 
     Without CAPTURE, runs that begin meanwhile join, from any terminal or client; with several, each
@@ -70,9 +71,9 @@ def command(capture: str | None, label: str | None, stay: bool) -> int:  # noqa:
     if capture == "-":
         raise UsageError("usage", "watch follows a file", help="mcp-tap show -")
     if capture is not None and label is not None:
-        raise UsageError("usage", "--label chooses among runs, and CAPTURE is one already")
-    if capture is None and stay:
-        raise UsageError("usage", "--stay wants CAPTURE; without one, watch stays in any case")
+        if isinstance(ctx, TapContext) and ctx.origins.get("label") == "command line":
+            raise UsageError("usage", "--label chooses among runs, and CAPTURE is one already")
+        label = None  # a setting is for where there is something to choose
     out = output()
     console = not out.json and sys.stdin.isatty() and sys.stdout.isatty()
     source = _source(capture)

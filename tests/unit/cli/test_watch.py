@@ -59,10 +59,15 @@ def test_standard_input_and_missing_captures_are_refused(tmp_path, monkeypatch, 
     assert capsys.readouterr().err.startswith("error[capture-missing]")
 
 
-@pytest.mark.parametrize("line", [["run.jsonl", "--label", "files"], ["--stay"]])
-def test_options_that_say_nothing_together_are_refused(line, capsys):
-    assert run(["watch", *line]) == 2
+def test_a_label_beside_a_named_run_is_refused_unless_it_is_a_setting(
+    tmp_path, monkeypatch, capsys
+):
+    path = story().write(tmp_path / "run.jsonl")
+    assert run(["watch", str(path), "--label", "files"]) == 2
     assert capsys.readouterr().err.startswith("error[usage]")
+    monkeypatch.setenv("MCP_TAP_WATCH_LABEL", "files")
+    assert run(["watch", str(path)]) == 0
+    assert "deploy" in capsys.readouterr().out
 
 
 def test_a_call_is_one_line_of_json_however_often_it_changes():
