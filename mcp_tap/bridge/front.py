@@ -27,6 +27,7 @@ from mcp_tap.bridge.responses import (
     STREAM_HEAD,
     Refused,
     StatusOf,
+    older,
     session_status,
     stateless_status,
     whole,
@@ -43,7 +44,6 @@ from mcp_tap.core.spec import (
     HEADER_VERSION,
     INITIALIZE,
     INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     PARSE_ERROR,
     REVISIONS,
     era_of,
@@ -240,9 +240,8 @@ class Front:
         probes = asked.said.method == DISCOVER
         try:
             first = await asked.stream.next(PROBE if probes else SILENCE)
-            if first is None and probes:
-                words = "the server does not answer this: it may be one of sessions"
-                raise Refused(400, "no-answer", words, about=asked.said, code=METHOD_NOT_FOUND)
+            if probes and (why := older(first)):
+                raise Refused(400, "no-discover", why, about=asked.said, code=INVALID_REQUEST)
             if first is not None and first.last and first.data is not None:
                 return whole(asked, first, status_of, head)
             response = web.StreamResponse(headers=STREAM_HEAD | head)

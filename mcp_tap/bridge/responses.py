@@ -9,10 +9,9 @@ from aiohttp import web
 
 from mcp_tap.bridge.checks import JSON, STREAM, is_malformed
 from mcp_tap.bridge.messages import Said, own_error, read
-from mcp_tap.bridge.served import Open
+from mcp_tap.bridge.served import ENDED, Open
 from mcp_tap.bridge.streams import Part
 from mcp_tap.core.spec import (
-    DISCOVER,
     HEADER_MISMATCH,
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -34,6 +33,8 @@ _STATUS: Final = {
     MISSING_CAPABILITY: 400,
     UNSUPPORTED_VERSION: 400,
 }
+
+_OF_THE_ERA: Final = frozenset({HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION})
 
 StatusOf: TypeAlias = Callable[[Said, Said], int]
 """Gives the status of an answer, from the request and the answer."""
@@ -88,11 +89,30 @@ def stateless_status(request: Said, answer: Said) -> int:
     code = answer.code
     if code is None:
         return 200
-    if request.method == DISCOVER and code != UNSUPPORTED_VERSION:
-        return 400  # an older server, which does not know what it is asked
     if code == INVALID_PARAMS and is_malformed(request):
         return 400
     return _STATUS.get(code, 200)
+
+
+def older(part: Part | None) -> str | None:
+    """Say how an older server, which does not know `server/discover`, took it; None for others.
+
+    A client that speaks both eras goes by the status 400 and an error that is none of the newer
+    era (2026-07-28, basic/transports/streamable-http#backward-compatibility).
+
+    Args:
+        part: what came first; None: nothing, for long.
+    """
+    words = None
+    if part is None:
+        words = "the server says nothing to server/discover"
+    elif part.mark == ENDED:
+        words = "the server ends when it is asked server/discover"
+    elif part.last and part.data is not None:
+        answer = read(part.data)
+        if answer is not None and answer.code not in (None, *_OF_THE_ERA):
+            words = f"the server answers server/discover with the error {answer.code}"
+    return words and f"{words}; it may be one of sessions"
 
 
 def session_status(_: Said, __: Said) -> int:

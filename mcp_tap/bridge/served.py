@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp_tap.bridge.messages import Said, own_error, read
 from mcp_tap.bridge.process import Gone, Process
 from mcp_tap.bridge.streams import Part, Stream
-from mcp_tap.core.spec import DISCOVER, NOTE_PROGRESS
+from mcp_tap.core.spec import NOTE_PROGRESS
 from mcp_tap.core.splice import SpliceError
 from mcp_tap.core.text import brief
 
@@ -151,10 +151,7 @@ class Served(ABC):
         for request in [*self.open.values()]:
             self.close(request)
             error = own_error(request.token, ENDED, f"the server {how}")
-            # Some servers of the session era end when they are asked anything before initialize:
-            # a client takes the 400 for what it is, and begins a session.
-            status = 400 if request.said.method == DISCOVER else 502
-            request.stream.end(Part(error, last=True, status=status, mark=ENDED))
+            request.stream.end(Part(error, last=True, status=502, mark=ENDED))
         self._ended(self)
 
     async def sent(self) -> None:

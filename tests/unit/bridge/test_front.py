@@ -115,12 +115,23 @@ async def test_errors_of_the_server_get_the_status_that_belongs_to_them():
         assert (await front.post(body, **fields)).status == 400  # it lacks what each must have
 
 
-@pytest.mark.parametrize("way", ["legacy", "brittle", "silent"])
-async def test_a_client_that_probes_an_older_server_is_told_to_begin_a_session(way, monkeypatch):
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("legacy", "answers server/discover with the error -32601"),
+        ("brittle", "ends when it is asked"),
+        ("silent", "says nothing to server/discover"),
+    ],
+)
+async def test_a_client_that_probes_an_older_server_is_told_to_begin_a_session(
+    way, said, monkeypatch
+):
     monkeypatch.setattr(module, "PROBE", 0.3)
     async with fronted(way) as front:
         reply = await front.ask(1, "server/discover")
-        assert (reply.status, "error" in await reply.json()) == (400, True)
+        assert (reply.status, reply.headers["Mcp-Tap-Error"]) == (400, "no-discover")
+        error = (await reply.json())["error"]
+        assert (error["code"], said in error["message"]) == (-32600, True)
         assert await (await session(front)).result(1, "pid")
 
 

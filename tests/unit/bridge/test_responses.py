@@ -25,8 +25,6 @@ def said(**members):
         ("tools/call", -32022, 400),
         ("tools/call", -32602, 200),
         ("tools/call", -32603, 200),
-        ("server/discover", -32601, 400),
-        ("server/discover", -32602, 400),
         ("server/discover", -32022, 400),
     ],
 )
