@@ -9,6 +9,7 @@ from mcp_tap.core.text import brief, cut, plural, safe, took, width
 from mcp_tap.replay.compare.difference import Difference
 from mcp_tap.replay.compare.runs import Compared
 from mcp_tap.replay.compare.totals import Totals
+from mcp_tap.replay.compare.values import IGNORED
 from mcp_tap.views.look import Row
 
 SIGNS: Final = {"added": ("+", "ok"), "removed": ("-", "bad")}
@@ -109,7 +110,8 @@ class DiffRows:
 
 def totals_rows(totals: Totals) -> Iterator[Row]:
     """Sum up in a few rows; the last one says how it stands."""
-    matched = [f"{count} by {name}" for name, count in sorted(totals.matched.items()) if count]
+    counts = sorted(totals.matched.items())
+    matched = [f"{n} {name if name == IGNORED else f'by {name}'}" for name, n in counts if n]
     if matched:
         yield [(f"taken for equal: {', '.join(matched)}", "dim")]
     if totals.equal or totals.differ:
