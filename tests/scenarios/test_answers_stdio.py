@@ -177,6 +177,13 @@ def test_a_call_that_takes_too_long_ends_with_an_error_and_code_1(tmp_path):
         assert b"1 call FAILED at a limit" in running.err
 
 
+def test_a_client_that_has_said_all_is_answered_before_the_servers_input_ends(tmp_path):
+    with shim(small(ONE_BY_ONE), tmp_path, "-a", scripted(tmp_path)) as running:
+        running.send(request(7) + b"\n")
+        assert running.end() == 0
+        assert text_of(running.out) == "day 7 s7"
+
+
 def test_what_nothing_answers_fails_the_run_and_says_so(tmp_path):
     options = ["-a", scripted(tmp_path, DAY.replace('"day"', '"seat"')), "--strict-answers"]
     with shim(small(ONE_BY_ONE), tmp_path, *options) as running:

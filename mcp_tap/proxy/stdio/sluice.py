@@ -7,12 +7,15 @@ Rules of this file:
 - Nobody writes under that lock, nor reads from the one side while the other does not take what is
   for it: each side has an `Outbox` with a thread of its own.  Else a server that reads nothing
   before it has written everything could never be answered.
+- The end of the client's input is the server's once nothing has to be sent any more, `LAST` seconds
+  later at most; at once where the client is gone.
 - A line of more bytes than who decides waits for passes as it comes; what else is for that side
   comes after it.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -22,6 +25,8 @@ from mcp_tap.proxy.stdio.intake import Intake, Way
 from mcp_tap.proxy.stdio.pump import give_up, read, write_all
 from mcp_tap.proxy.stdio.steps import LineAnswerer, Step, ToClient, ToServer
 
+LAST = 10.0
+"""Seconds for which a client that has closed its end, and waits, is still answered for."""
 EDGE = 256
 """Bytes at either end of a line that passes unseen which who decides is told."""
 FULL = 1 << 20
@@ -126,6 +131,9 @@ class Decisions:
         self._intake = intake
         self._lock = threading.Lock()
         self._boxes = {"client": to_server, "server": to_client}
+        self._parent = os.getppid()
+        self._until: float | None = None
+        """When the server's input ends, as the client's has; None: that goes on, or is through."""
 
     def line(self, way: Way, line: bytes) -> None:
         """Let a line wait for what becomes of it."""
@@ -133,6 +141,7 @@ class Decisions:
         ask = answerer.from_client if way == "client" else answerer.from_server
         with self._lock:
             self._do(way, ask(line, self._intake.now()))
+            self._end_in_time()
 
     def most(self, way: Way) -> int:
         """Say how many bytes of a line are waited for."""
@@ -151,21 +160,38 @@ class Decisions:
 
     def end(self, way: Way) -> None:
         """Take note that a side has ended; what the other is still to get is sent first."""
-        answerer = self._answerer
-        ask = answerer.client_eof if way == "client" else answerer.server_eof
         with self._lock:
-            self._do(way, ask(self._intake.now()))
-            self._intake.put(way, b"")
-            self._boxes[way].close()
+            if way == "client":
+                self._until = self._intake.now() + LAST
+                self._end_in_time()
+            else:
+                self._end(way)
 
     def tick(self) -> None:
         """Let time pass."""
         with self._lock:
             self._do("client", self._answerer.tick(self._intake.now()))
+            self._end_in_time()
 
     def wait_for_room(self, way: Way) -> None:
         """Return when whoever gets this side's lines takes them."""
         self._boxes[way].wait_for_room()
+
+    def _end_in_time(self) -> None:
+        """Let the client's end be the server's, if it is time."""
+        if self._until is None:
+            return
+        waits = self._answerer.busy and os.getppid() == self._parent
+        if not waits or self._intake.now() >= self._until:
+            self._until = None
+            self._end("client")
+
+    def _end(self, way: Way) -> None:
+        answerer = self._answerer
+        ask = answerer.client_eof if way == "client" else answerer.server_eof
+        self._do(way, ask(self._intake.now()))
+        self._intake.put(way, b"")
+        self._boxes[way].close()
 
     def _do(self, way: Way, steps: Sequence[Step]) -> None:
         for step in steps:

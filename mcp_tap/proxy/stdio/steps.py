@@ -76,6 +76,10 @@ class LineAnswerer(Protocol):
     have none); one of more bytes than `most()` says passes without being shown here.
     """
 
+    @property
+    def busy(self) -> bool:
+        """Something may still have to be sent to the server, whatever the client does."""
+
     def most(self, way: Way) -> int:
         """Say how many bytes of a line are waited for; asked while one comes."""
 

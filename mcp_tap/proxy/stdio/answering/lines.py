@@ -94,6 +94,12 @@ class Lines:
         except Exception as error:  # noqa: BLE001 (a top door: nobody must wait for ever)
             return [ToClient(line), _fault(error)]
 
+    @property
+    def busy(self) -> bool:
+        """A server may still ask for a call."""
+        calls = self._board.calls.values()
+        return self._session.busy or not all(isinstance(call, LineListen) for call in calls)
+
     def passed(self, way: Way, head: bytes, tail: bytes, t: float) -> Sequence[Step]:
         """Take note of a line that passed unseen."""
         said = [Decided(Told("not-examined", f"a line has more than {MOST_RESPONSE} bytes"))]

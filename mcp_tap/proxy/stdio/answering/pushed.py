@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_tap.core.spec import MAY_ASK
 from mcp_tap.core.splice import SpliceError, find
 from mcp_tap.core.values import id_key, text_of
 from mcp_tap.core.wire import dumps, loads
@@ -63,6 +64,12 @@ class LineSession:
         called = Called(self._board.number(), line)
         self._board.wait(token, SessionCall(self, called))
         self._session.begin(called)
+
+    @property
+    def busy(self) -> bool:
+        """A call is under way for which the server may ask."""
+        requests = [called.request for called in self._session.calls.values()]
+        return any(each is not None and each.method in MAY_ASK for each in requests)
 
     def cancelled(self, line: bytes) -> None:
         """Take note of what the client takes back."""

@@ -19,6 +19,8 @@ from tests.shim import ECHO, PING, python, request
 class Answerer:
     """Passes everything, but for what a test says."""
 
+    busy = False
+
     def __init__(self) -> None:
         self.holds = 4 << 20
         self.unseen: list[tuple[str, bytes, bytes]] = []
@@ -190,6 +192,41 @@ def test_a_client_that_takes_nothing_more_ends_the_server(tmp_path, late):
         os.dup2(nowhere, run.stdout, inheritable=False)
         os.close(nowhere)
         assert run.ended() == 6
+
+
+class Waiting(Answerer):
+    """Waits for the server once the client has closed its end."""
+
+    busy = True
+
+    def from_server(self, line, t):
+        self.busy = line.startswith(b"more")
+        return [*super().from_server(line, t), *([ToServer(line, "tap")] if self.busy else [])]
+
+
+def test_a_server_still_hears_what_follows_on_what_the_client_has_sent(tmp_path):
+    server = python(
+        "line = os.read(I, 99)\n"
+        "os.write(O, b'more\\n')\n"
+        "heard = os.read(I, 99)\n"
+        "os.write(O, b'last ' + heard)\n"
+        "sys.exit(len(os.read(I, 99)))"
+    )
+    with piped(server, tmp_path, answering=Waiting()) as run:
+        run.send(PING)
+        assert run.end() == 0
+        assert (run.line(), run.line()) == (b"more\n", b"last more\n")
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_server_that_says_nothing_is_not_waited_for_beyond_measure(tmp_path, monkeypatch, gone):
+    monkeypatch.setattr(sluice, "LAST", 60 if gone else 0.1)
+    server = python("os.write(O, b'more\\n')\nwhile os.read(I, 99): pass")
+    with piped(server, tmp_path, answering=Waiting()) as run:
+        assert run.line() == b"more\n"
+        if gone:
+            monkeypatch.setattr(sluice.os, "getppid", lambda: -1)
+        assert run.end() == 0
 
 
 def test_order_of_requests_and_answers_is_kept(tmp_path):

@@ -114,6 +114,22 @@ def test_beyond_what_can_be_remembered_requests_pass_and_it_is_told(monkeypatch)
     assert len(both.told) == 1
 
 
+def test_it_is_busy_while_a_server_may_still_ask():
+    both = Both()
+    assert not both.lines.busy
+    both.client(request(1))
+    assert both.lines.busy
+    both.server(result(1))
+    assert not both.lines.busy
+    both.client(hello())
+    both.client(rpc("tools/list", 2))
+    assert not both.lines.busy
+    both.client(book(3))
+    assert both.lines.busy
+    both.server(result(3))
+    assert not both.lines.busy
+
+
 # lines that are too long
 
 
