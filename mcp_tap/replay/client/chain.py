@@ -43,6 +43,8 @@ class Played(Struct, kw_only=True, eq=False):
     """Why it was not sent, or not gone on with; empty where it came to its end."""
     kept: int | None = None
     """Rounds of it that are compared: the last one asked what could not be answered.  None: all."""
+    answered: bool = False
+    """The server has responded, if only once."""
     failed: bool = False
     """No response came, or there was no server."""
 
@@ -258,15 +260,20 @@ class Chain:
         asking = asyncio.get_running_loop().create_task(lane.peer.ask(said, self.hear))
         try:
             await asyncio.wait([asking], timeout=None if call.kind == "stream" else seconds)
+            if leaves and not asking.done():
+                await lane.leave(said, "the recorded client left here")
+                if self._rounds[-1].response_seq is not None:  # the server had a last word
+                    await asyncio.wait([asking], timeout=lane.limits.stream)
             if asking.done():
                 reply = asking.result()
+                self.played.answered = self.played.answered or reply.said is not None
                 if reply.said is None:
                     self.played.why, self.played.failed = self.played.why or reply.why, True
                 elif said.method == "tools/list":
                     lane.learn(reply.said)
                 return reply
-            await lane.leave(said, "the recorded client left here" if leaves else "no answer")
             if not leaves:
+                await lane.leave(said, "no response in time")
                 self.played.why = f"no response within {seconds:g} s (--timeout)"
                 self.played.failed = True
             return None

@@ -40,7 +40,8 @@ MOST_WORDS: Final = 200
 class HttpPeer:
     """Sends to one URL."""
 
-    leaving_cancels = True
+    over_http = True
+    gone = ""
 
     def __init__(self, url: str, tools: Tools) -> None:
         """Connect to nothing yet.

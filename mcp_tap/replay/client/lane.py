@@ -169,8 +169,8 @@ class LiveLane:
 
     async def leave(self, said: Said, why: str) -> None:
         """Wait no more for a request, and let the server know."""
-        if spec.META_VERSION in said.meta and self.peer.leaving_cancels:
-            return
+        if spec.META_VERSION in said.meta and self.peer.over_http:
+            return  # its connection is closed
         params = {"requestId": said.id, "reason": why}
         if spec.META_VERSION in said.meta:
             params["_meta"] = {k: v for k, v in said.meta.items() if k != "progressToken"}
@@ -225,6 +225,8 @@ class LiveLane:
 
     async def wait_for_stream(self) -> None:
         """Wait till as much came on the session's own stream as in the recording, or a while."""
+        if not self.peer.over_http:
+            return  # there it has no stream of its own
         try:
             async with asyncio.timeout(self.limits.stream):
                 while self.streamed < self.lane.streamed:

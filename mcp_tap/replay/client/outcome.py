@@ -8,13 +8,15 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mcp_tap.core.spec import NOTE_ACKNOWLEDGED, NOTE_PROGRESS
 from mcp_tap.replay.client.chain import Played
 from mcp_tap.replay.client.plan import Plan, merged
 from mcp_tap.replay.compare.calls import compare_calls
 from mcp_tap.replay.compare.difference import Difference
 from mcp_tap.replay.compare.notes import compare_notes
+from mcp_tap.replay.compare.reading import note_of
 from mcp_tap.replay.compare.runs import Compared
-from mcp_tap.replay.compare.said import SaidCall
+from mcp_tap.replay.compare.said import SaidCall, SaidNote
 from mcp_tap.replay.compare.tools import compare_tools
 from mcp_tap.replay.compare.values import Rules
 from mcp_tap.replay.index import Index
@@ -67,6 +69,8 @@ def _verdict(
     if not made:
         return Verdict(played=played, state="not-sent", compared=None)
     a, b = call_of(old, call), call_of(new, merged(made))
+    if _crossed(old, new):
+        a, b = _without_loose(a), _without_loose(b)
     if played.kept is not None:
         a, b = _kept(a, b, played.kept)
     differences = compare_calls(a, b, rules, listings=False)
@@ -106,9 +110,49 @@ def _outside(
         for run in runs:
             tools |= run.tools or {}
         yield from compare_tools(plan.tools, tools, rules)
-    if whole:
+    if not whole:
+        return
+    if _crossed(old, new):
+        yield from compare_notes(_loose(old), _loose(new), rules)
+    else:
         notes = [note for run in runs for note in run.server_notes]
         yield from compare_notes(run_of(old, 0).server_notes, notes, rules)
+
+
+def _crossed(old: Index, new: Index) -> bool:
+    """Tell whether one run is over HTTP and the other over stdio.
+
+    There nothing says which call a notification belongs to, unless it names it.
+    """
+    return old.captures[0].header.transport != new.captures[0].header.transport
+
+
+def _is_loose(note: SaidNote) -> bool:
+    return note.method not in (NOTE_PROGRESS, NOTE_ACKNOWLEDGED)
+
+
+def _loose(index: Index) -> list[SaidNote]:
+    """Give the notifications that name no request, wherever they came, in order."""
+    streams = {(c.capture, c.rounds[0].exchange.number) for c in index.calls if c.kind == "stream"}
+    found = [
+        (exchange.capture, record.seq, note)
+        for capture in index.captures
+        for exchange in capture.exchanges.values()
+        if (exchange.capture, exchange.number) not in streams
+        for record in index.messages(exchange, "upstream")
+        if (note := note_of(record)) is not None and _is_loose(note)
+    ]
+    return [note for *_, note in sorted(found, key=lambda one: one[:2])]
+
+
+def _without_loose(call: SaidCall) -> SaidCall:
+    if call.kind == "stream":
+        return call
+    rounds = (
+        replace(round_, notes=tuple(note for note in round_.notes if not _is_loose(note)))
+        for round_ in call.rounds
+    )
+    return replace(call, rounds=tuple(rounds))
 
 
 def _by_id(new: Index) -> dict[Any, RecordedCall]:

@@ -53,8 +53,12 @@ class Peer(Protocol):
         """Listen from now on to what the server says outside of requests."""
 
     @property
-    def leaving_cancels(self) -> bool:
-        """Whether a stateless request is cancelled by waiting for it no more."""
+    def over_http(self) -> bool:
+        """Whether each request has a connection of its own."""
+
+    @property
+    def gone(self) -> str:
+        """Why the server takes no more; empty while it does."""
 
     async def close(self) -> None:
         """End the session, where there is one, and the connection."""

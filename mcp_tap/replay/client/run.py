@@ -125,7 +125,7 @@ class ClientRun:
             if item.cannot is None:
                 item.cannot, item.why = "gone", self.gone
             if item.wanted:
-                self.played.append(Played(item=item, why=item.why))
+                self.played.append(Played(item=item, why=item.why, failed=True))
             return None
         chain = Chain(item, lane)
         if item.wanted:
@@ -169,6 +169,7 @@ class ClientRun:
     async def _play(self, chain: Chain, lane: LiveLane) -> None:
         try:
             await lane.play(chain)
+            self.gone = self.gone or lane.peer.gone
         except Unreachable as error:
             self.gone = str(error)
 

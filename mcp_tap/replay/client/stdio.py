@@ -27,7 +27,7 @@ TERMINATE: Final = 4.0
 class StdioPeer:
     """Sends lines to a server's process of its own."""
 
-    leaving_cancels = False
+    over_http = False
 
     def __init__(self, command: Sequence[str], words: Callable[[bytes], None]) -> None:
         """Prepare it.
@@ -60,11 +60,16 @@ class StdioPeer:
             self._process.send(said.data)
             await self._process.drained()
         except Gone:
-            raise Unreachable(f"the server {self._process.how()}") from None
+            raise Unreachable(self.gone or "the server reads no more") from None
 
     async def listen(self, heard: Heard) -> None:
         """Hear what belongs to no request that is open; implements `Peer`."""
         self._heard = heard
+
+    @property
+    def gone(self) -> str:
+        """Why the server takes no more; implements `Peer`."""
+        return f"the server {self._process.how()}" if self._process.over else ""
 
     async def close(self) -> None:
         """End the process; implements `Peer`."""
@@ -96,7 +101,7 @@ class StdioPeer:
     def _over(self) -> None:
         for reply, _ in self._open.values():
             if not reply.done():
-                reply.set_result(Reply(None, f"the server {self._process.how()}"))
+                reply.set_result(Reply(None, self.gone))
 
 
 def recording(command: Sequence[str], capture: Path) -> list[str]:
