@@ -9,6 +9,7 @@ import pytest
 from mcp_tap.cli.main import run
 from tests.peers.programs import HERE, outcome, python, tapping
 from tests.scenarios.test_answers_python_sdk import SCRIPT
+from tests.shim import TAP
 
 pytestmark = pytest.mark.node
 
@@ -20,7 +21,7 @@ RESULTS = [[False, "5"], [False, "2 guests on tue, seat 4A"], [False, "ada: acce
 ENTRIES = ["the day", "the seat", "the page"]
 
 
-@pytest.mark.parametrize(
+PAIRS = pytest.mark.parametrize(
     ("client", "server", "mode"),
     [
         (TS_CLIENT, TS_SERVER, "2026-07-28"),
@@ -30,16 +31,36 @@ ENTRIES = ["the day", "the seat", "the page"]
     ],
     ids=["ts-ts", "ts-ts-session", "ts-py-session", "py-ts"],
 )
+
+
+@PAIRS
 async def test_what_asks_completes(serving, client, server, mode, *, tmp_path, capsys):
     script = tmp_path / "answers.toml"
     script.write_text(SCRIPT, encoding="utf-8")
     async with tapping(serving(*server), tmp_path, "-a", str(script)) as tapped:
         (found,) = await outcome(*client, tapped, mode)
+    look_at(found, mode, tmp_path / "run.jsonl", capsys)
+
+
+@PAIRS
+async def test_what_asks_completes_over_stdio(client, server, mode, *, tmp_path, capsys):
+    script, folder = tmp_path / "answers.toml", tmp_path / "captures"
+    script.write_text(SCRIPT, encoding="utf-8")
+    set_home = [
+        "env",
+        f"MCP_TAP_HOME={folder}",
+    ]  # the SDK starts a server twice: once to look at it
+    tapped = [*set_home, *TAP, "stdio", "-a", str(script), "--", *server, "--stdio"]
+    (found,) = await outcome(*client, json.dumps(tapped), mode)
+    look_at(found, mode, max(folder.glob("*.jsonl"), key=lambda path: path.stat().st_size), capsys)
+
+
+def look_at(found, mode, path, capsys):
+    """See that everything completed, by the script, and nothing is wrong with it."""
     assert found["version"] == ("2025-11-25" if mode == "legacy" else mode)
     assert found["results"] == RESULTS
-    path = str(tmp_path / "run.jsonl")
-    assert run(["show", path, "method:tools/call", "-f", "json"]) == 0
+    assert run(["show", str(path), "method:tools/call", "-f", "json"]) == 0
     calls = json.loads(capsys.readouterr().out)["calls"]
     asks = [ask for call in calls for r in call["rounds"] for ask in r["asks"]]
     assert [(ask["answered_by"], ask["entry"]) for ask in asks] == [("tap", e) for e in ENTRIES]
-    assert run(["check", path, "--no-config"]) == 0, capsys.readouterr().out
+    assert run(["check", str(path), "--no-config"]) == 0, capsys.readouterr().out
