@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.records import AnyRecord, Payload
+from mcp_tap.core.records import AnyRecord, HttpRequest, Payload
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.views.bodies import searchable
 
@@ -41,9 +41,8 @@ class Shelf:
         self.incomplete = 0
         """Calls and exchanges of which records had to be let go before they were asked for."""
 
-    def keep(self, record: AnyRecord) -> None:
-        """Keep a record that belongs to an exchange."""
-        number = getattr(record, "exchange", None)
+    def keep(self, record: AnyRecord, number: int | None) -> None:
+        """Keep a record that belongs to the exchange of this number, if to any."""
         if number is None:
             return
         records = self._records.setdefault(number, deque())
@@ -84,6 +83,13 @@ class Shelf:
             for record in self._records.pop(number, ()):
                 self._forget(record)
 
+    def left(self) -> Iterator[Exchange]:
+        """Give the exchanges that are kept still: those that belong to no call and did not end."""
+        for number, records in list(self._records.items()):
+            head = records[0]
+            if isinstance(head, HttpRequest):
+                yield Exchange(number=number, t=head.t, verb=head.method, path=head.path)
+
     def _numbers(self, found: Found) -> set[int]:
         if isinstance(found, Exchange):
             return {found.number}
@@ -118,9 +124,10 @@ def gather(
     line = _Line()
     for record in records:
         see(record)
+        changes = pipeline.feed(record)
         if shelf is not None:
-            shelf.keep(record)
-        for change in pipeline.feed(record):
+            shelf.keep(record, pipeline.exchange_of(record))
+        for change in changes:
             if not isinstance(change, Finding):  # its call holds it
                 line.join(change)
         if len(line.waiting) >= line.look:

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,7 @@ def command(arguments: tuple[str, ...], detail: int | None, form: str) -> int:
     return 0
 
 
-def _open(arguments: tuple[str, ...]) -> tuple[CaptureReader, list[str]]:
+def _open(arguments: Sequence[str]) -> tuple[CaptureReader, list[str]]:
     """Find out whether the first argument names a capture, and open it or else the newest."""
     from mcp_tap.capture.reader import open_capture
 
@@ -138,6 +138,12 @@ def _open(arguments: tuple[str, ...]) -> tuple[CaptureReader, list[str]]:
             help=f"to search the newest for words: mcp-tap show {shlex.quote(' '.join(words))}",
         )
     return open_capture(None), words
+
+
+def open_with_filter(arguments: Sequence[str]) -> tuple[CaptureReader, Filter]:
+    """Open the capture and read the filter that arguments name, as `show` takes them."""
+    reader, words = _open(arguments)
+    return reader, _filter(words)
 
 
 def _filter(words: list[str]) -> Filter:

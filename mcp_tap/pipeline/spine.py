@@ -65,6 +65,12 @@ class Pipeline:
         found = looks(live, record, value)
         return (*changes, *judge.keep(live, found)) if found else changes
 
+    def exchange_of(self, record: AnyRecord) -> int | None:
+        """Number the exchange of the record fed last; on stdio only linking knows it."""
+        number: int | None = getattr(record, "exchange", None)
+        live = self._correlator.touched
+        return live.exchange.number if number is None and live is not None else number
+
     def advance(self, now: float) -> Sequence[Change]:
         """Let time pass up to `now`, a record's time; gives what changed by that alone."""
         self._correlator.advance(now)

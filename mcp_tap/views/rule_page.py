@@ -56,7 +56,7 @@ def rule_rows(rule: Rule, cases: Sequence[Mapping[str, Any]], cells: int) -> Ite
     yield [(rule.severity, STYLES[rule.severity]), (f", {rule.level}, blames {blames}", "")]
     yield [(f"{', '.join(revisions(rule))}; {' and '.join(rule.transports)}", "dim")]
     yield []
-    for paragraph in _paragraphs(rule.page):
+    for paragraph in paragraphs(rule.page):
         for line in wrapped(paragraph, cells):
             yield [(line, "")]
         yield []
@@ -72,7 +72,7 @@ def rule_rows(rule: Rule, cases: Sequence[Mapping[str, Any]], cells: int) -> Ite
         yield [("Specification  ", "dim"), (url, "")]
 
 
-def _paragraphs(page: str) -> Iterator[str]:
+def paragraphs(page: str) -> Iterator[str]:
     """Give the paragraphs of a docstring, a list's points one each."""
     for paragraph in re.split(r"\n\s*\n|\n\s*(?=[-*] )", page):
         if paragraph.strip():

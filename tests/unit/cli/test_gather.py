@@ -75,14 +75,14 @@ def test_bytes_kept_are_bounded(monkeypatch):
     shelf = Shelf()
     for n in range(50):
         body = Raw(b'"' + b"x" * 1000 + b'"')
-        shelf.keep(Message(seq=n, t=0, sender="server", exchange=n, body=body))
+        shelf.keep(Message(seq=n, t=0, sender="server", exchange=n, body=body), n)
     assert shelf._bytes <= 5000
     assert len(shelf._where) == len(shelf._records) <= 5
 
 
 def test_records_of_no_exchange_are_not_kept():
     shelf = Shelf()
-    shelf.keep(Message(seq=1, t=0, sender="server", text="{}"))
+    shelf.keep(Message(seq=1, t=0, sender="server", text="{}"), None)
     assert shelf._bytes == 0
 
 
@@ -93,9 +93,9 @@ def test_an_answer_on_another_exchange_belongs_to_the_call_that_asked(number):
     shelf = Shelf()
     ask = b.answered("1")
     ask.seq, ask.answer_seq = 11, 12
-    shelf.keep(Message(seq=11, t=0, sender="server", exchange=7, text="the ask"))
-    shelf.keep(Message(seq=12, t=0, sender="client", exchange=8, text="the answer"))
-    shelf.keep(Message(seq=13, t=0, sender="server", exchange=7, text="not ours"))
+    shelf.keep(Message(seq=11, t=0, sender="server", exchange=7, text="the ask"), 7)
+    shelf.keep(Message(seq=12, t=0, sender="client", exchange=8, text="the answer"), 8)
+    shelf.keep(Message(seq=13, t=0, sender="server", exchange=7, text="not ours"), 7)
     call = b.call(number, rounds=[b.round_(1, 0, 1, exchange=1, asks=[ask])])
     assert list(shelf.texts(call)) == ["the ask", "the answer"]
 
@@ -106,7 +106,8 @@ def test_exchanges_beside_its_rounds_belong_to_a_call():
     shelf = Shelf()
     for exchange in (1, 2, 3):
         text = f"of {exchange}"
-        shelf.keep(Message(seq=exchange, t=0, sender="server", exchange=exchange, text=text))
+        record = Message(seq=exchange, t=0, sender="server", exchange=exchange, text=text)
+        shelf.keep(record, exchange)
     call = b.call(1, rounds=[b.round_(1, 0, 1, exchange=1)], other_exchanges=(3,))
     assert list(shelf.texts(call)) == ["of 1", "of 3"]
     shelf.release(call)

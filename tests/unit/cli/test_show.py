@@ -8,9 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
 
 from mcp_tap.cli.main import run
 from mcp_tap.cli.show import LEGEND, LISTED
+from mcp_tap.core.records import Message
+from tests.captures import header, lines_of
 from tests.traffic import STATE, Traffic, done, story
 
 
@@ -314,3 +317,18 @@ def test_the_help_has_the_filter_language_of_the_parser(capsys):
     out = capsys.readouterr().out
     for line in [*help_text().splitlines(), *LEGEND.splitlines(), *LISTED.splitlines()]:
         assert line.strip() in out
+
+
+def test_messages_of_stdio_are_printed_and_searched_too(tmp_path, capsys):
+    lines = (
+        ("client", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}'),
+        ("server", b'{"jsonrpc":"2.0","id":1,"result":{"content":[],"note":"needle"}}'),
+    )
+    messages = [
+        Message(seq=n, t=n / 10, sender=sender, body=Raw(body))
+        for n, (sender, body) in enumerate(lines, 1)
+    ]
+    path = tmp_path / "stdio.jsonl"
+    path.write_bytes(lines_of(header(transport="stdio"), *messages))
+    for args in (["-d3"], ["-d3", "needle"]):
+        assert '"note": "needle"' in "\n".join(show(capsys, str(path), *args)[0])
