@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from mcp_tap.bridge.messages import Said
 from mcp_tap.core.facts.annotations import Annotations
-from mcp_tap.core.mirrored import agrees, argument, decoded, is_encoded
+from mcp_tap.core.mirrored import agrees, argument, decoded, is_encoded, is_plain
 from mcp_tap.core.spec import (
     CLIENT_CAPABILITIES,
     HEADER_METHOD,
@@ -78,7 +78,7 @@ def mismatch(said: Said, fields: Fields, tools: Mapping[str, Annotations | None]
         if len(found) != 1:
             if found or type(value) is str:
                 return f"the header {name} is {'there twice' if found else 'missing'}"
-        elif type(value) is str and _text(found[0], coded=name == HEADER_NAME) != value:
+        elif type(value) is str and not _is(found[0], value, coded=name == HEADER_NAME):
             return f"the header {name} is not what the body says"
     if said.method != "tools/call":
         return None
@@ -95,12 +95,14 @@ def _repeats(found: Sequence[str], value: Any) -> bool:
     if value is None:
         return not found
     if type(value) is str:
-        return bool(found) and _text(found[0], coded=True) == value
+        return bool(found) and _is(found[0], value, coded=True)
     if type(value) in (bool, int, float):
         return bool(found) and agrees(found[0], value)
     return True
 
 
-def _text(field: str, *, coded: bool) -> str | None:
-    """Read a field's value; None where its Base64 form is damaged."""
-    return decoded(field) if coded and is_encoded(field) else field
+def _is(field: str, value: str, *, coded: bool) -> bool:
+    """Tell whether a field's value is this, plainly or, where that may be, in the Base64 form."""
+    if field == value:
+        return not coded or is_plain(value.replace("\t", " "))
+    return coded and is_encoded(field) and decoded(field) == value

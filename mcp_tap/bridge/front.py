@@ -28,6 +28,7 @@ from mcp_tap.bridge.responses import (
     Refused,
     StatusOf,
     older,
+    see_era,
     session_status,
     stateless_status,
     whole,
@@ -44,6 +45,7 @@ from mcp_tap.core.spec import (
     HEADER_VERSION,
     INITIALIZE,
     INVALID_REQUEST,
+    NOTE_INITIALIZED,
     PARSE_ERROR,
     REVISIONS,
     era_of,
@@ -168,12 +170,14 @@ class Front:
             raise Refused(400, "response", words, code=INVALID_REQUEST)
         shared = await self._shared_process()
         if said.kind == "notification":
-            shared.pass_on(said)
-            await shared.sent()
+            if said.method != NOTE_INITIALIZED:
+                shared.pass_on(said)
+                await shared.sent()
             return web.Response(status=202)
         wrong = mismatch(said, request.headers, shared.tools)
         if wrong is not None:
             raise Refused(400, "header-mismatch", wrong, about=said, code=HEADER_MISMATCH)
+        see_era(said)
         return await self._answer(request, shared, shared.ask(said), stateless_status)
 
     async def _of_session(self, request: web.Request, said: Said) -> web.StreamResponse:
@@ -243,7 +247,7 @@ class Front:
             if probes and (why := older(first)):
                 raise Refused(400, "no-discover", why, about=asked.said, code=INVALID_REQUEST)
             if first is not None and first.last and first.data is not None:
-                return whole(asked, first, status_of, head)
+                return whole(first, status_of, head)
             response = web.StreamResponse(headers=STREAM_HEAD | head)
             return await self._stream(request, asked.stream, response, first)
         finally:

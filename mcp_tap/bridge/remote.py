@@ -39,6 +39,7 @@ from mcp_tap.core.spec import (
     META_CLIENT,
     META_VERSION,
     NOTE_CANCELLED,
+    NOTE_INITIALIZED,
     STATELESS_SINCE,
 )
 from mcp_tap.core.splice import SpliceError
@@ -51,7 +52,6 @@ FINISH: Final = 30.0
 """Seconds open requests have at the end of the input."""
 MOST_PAGES: Final = 100
 """Pages of a list of tools that are read."""
-_INITIALIZED: Final = "notifications/initialized"
 
 
 _NONE: Final = (None, None)
@@ -205,7 +205,7 @@ class Client:
             return
         if outcome.status >= 400:
             self._note(f"the server refused a {said.method or 'response'}: HTTP {outcome.status}")
-        elif said.method == _INITIALIZED and session.opening is not None:
+        elif said.method == NOTE_INITIALIZED and session.opening is not None:
             session.listen(said)
 
     async def _exchange(self, said: Said, head: dict[str, str]) -> Outcome:

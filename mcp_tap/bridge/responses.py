@@ -9,12 +9,15 @@ from aiohttp import web
 
 from mcp_tap.bridge.checks import JSON, STREAM, is_malformed
 from mcp_tap.bridge.messages import Said, own_error, read
-from mcp_tap.bridge.served import ENDED, Open
+from mcp_tap.bridge.served import ENDED
 from mcp_tap.bridge.streams import Part
 from mcp_tap.core.spec import (
+    CLIENT_CAPABILITIES,
     HEADER_MISMATCH,
+    INITIALIZE,
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    META_VERSION,
     METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
     UNSUPPORTED_VERSION,
@@ -36,8 +39,8 @@ _STATUS: Final = {
 
 _OF_THE_ERA: Final = frozenset({HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION})
 
-StatusOf: TypeAlias = Callable[[Said, Said], int]
-"""Gives the status of an answer, from the request and the answer."""
+StatusOf: TypeAlias = Callable[[Said], int]
+"""Gives the status of an answer."""
 
 
 class Refused(Exception):
@@ -73,25 +76,20 @@ class Refused(Exception):
         return web.Response(status=self.status, body=self.body, content_type=JSON, headers=head)
 
 
-def whole(asked: Open, part: Part, status_of: StatusOf, head: Mapping[str, str]) -> web.Response:
+def whole(part: Part, status_of: StatusOf, head: Mapping[str, str]) -> web.Response:
     """Give an answer that nothing came before."""
     assert part.data is not None
     status = part.status
     if status is None:
         answer = read(part.data)
-        status = 200 if answer is None else status_of(asked.said, answer)
+        status = 200 if answer is None else status_of(answer)
     marked = {**head, MARK: part.mark} if part.mark else head
     return web.Response(status=status, body=part.data, content_type=JSON, headers=marked)
 
 
-def stateless_status(request: Said, answer: Said) -> int:
+def stateless_status(answer: Said) -> int:
     """Give the status of an answer in the stateless era."""
-    code = answer.code
-    if code is None:
-        return 200
-    if code == INVALID_PARAMS and is_malformed(request):
-        return 400
-    return _STATUS.get(code, 200)
+    return 200 if answer.code is None else _STATUS.get(answer.code, 200)
 
 
 def older(part: Part | None) -> str | None:
@@ -115,7 +113,21 @@ def older(part: Part | None) -> str | None:
     return words and f"{words}; it may be one of sessions"
 
 
-def session_status(_: Said, __: Said) -> int:
+def see_era(said: Said) -> None:
+    """Refuse what could make the process, which serves all clients, one of the session era.
+
+    Raises:
+        Refused: the request lacks what each must have, or begins a session.
+    """
+    if is_malformed(said):
+        words = f"params._meta has to have {META_VERSION} and {CLIENT_CAPABILITIES}"
+        raise Refused(400, "malformed", words, about=said, code=INVALID_PARAMS)
+    if said.method == INITIALIZE:
+        words = f"revision {said.meta[META_VERSION]} has no {INITIALIZE}"
+        raise Refused(404, "no-method", words, about=said, code=METHOD_NOT_FOUND)
+
+
+def session_status(_: Said) -> int:
     """Give the status of an answer in the session era."""
     return 200
 

@@ -41,6 +41,7 @@ TASKS_CANCEL: Final = "tasks/cancel"
 
 NOTE_PROGRESS: Final = "notifications/progress"
 NOTE_LOG: Final = "notifications/message"
+NOTE_INITIALIZED: Final = "notifications/initialized"
 NOTE_CANCELLED: Final = "notifications/cancelled"
 NOTE_TASK: Final = "notifications/tasks"
 NOTE_ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"

@@ -63,6 +63,9 @@ def test_a_request_without_what_each_must_have_is_malformed():
         ({}, {"mcp-param-n": "1"}, True),
         ({"n": []}, {}, False),
         ({"n": "a"}, {"mcp-param-n": "=?base64?YQ==?="}, False),
+        ({"n": "=?base64?YQ=="}, {"mcp-param-n": "=?base64?YQ=="}, False),
+        ({"n": "=?base64?YQ==?="}, {"mcp-param-n": "=?base64?YQ==?="}, True),
+        ({"n": "a\tb"}, {"mcp-param-n": "a\tb"}, False),
     ],
 )
 def test_arguments_are_compared_by_what_they_mean(arguments, fields, wrong):

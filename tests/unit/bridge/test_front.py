@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from mcp_tap.bridge import front as module
-from tests.bridges import NEW, fronted, session, until
+from tests.bridges import NEW, OLD, fronted, session, until
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -110,9 +110,18 @@ async def test_errors_of_the_server_get_the_status_that_belongs_to_them():
         assert (reply.status, (await reply.json())["error"]["code"]) == (404, -32601)
         reply = await front.call(2, "nothing")
         assert (reply.status, (await reply.json())["error"]["code"]) == (200, -32602)
-        body = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "nothing"}}
-        fields = {"MCP_Protocol_Version": NEW, "Mcp_Method": "tools/call", "Mcp_Name": "nothing"}
-        assert (await front.post(body, **fields)).status == 400  # it lacks what each must have
+
+
+async def test_the_process_of_all_clients_gets_nothing_that_would_make_it_one_of_sessions():
+    async with fronted() as front:
+        reply = await front.ask(1, "initialize", protocolVersion=OLD)
+        assert (reply.status, (await reply.json())["error"]["code"]) == (404, -32601)
+        fields = {"MCP_Protocol_Version": NEW, "Mcp_Method": "ping"}
+        reply = await front.post({"jsonrpc": "2.0", "id": 2, "method": "ping"}, **fields)
+        assert (reply.status, (await reply.json())["error"]["code"]) == (400, -32602)
+        note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert (await front.post(note, MCP_Protocol_Version=NEW)).status == 202
+        assert await front.seen() == []
 
 
 @pytest.mark.parametrize(
