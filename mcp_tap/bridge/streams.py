@@ -7,7 +7,9 @@ from collections import deque
 from typing import Final, NamedTuple
 
 MOST_WAITING: Final = 64 << 20
-"""Bytes that wait for a client who does not read; past that its stream is broken off."""
+"""Bytes that wait for a client who does not read; past that its stream is broken off.
+
+One message may be larger."""
 
 
 class Part(NamedTuple):
@@ -67,7 +69,7 @@ class Stream:
         if self.closed:
             return
         self._size += len(part.data or b"")
-        if self._size > MOST_WAITING:
+        if self._parts and self._size > MOST_WAITING:
             self._parts.clear()
             part = Part(None, last=True)
             self.overrun = self.closed = True

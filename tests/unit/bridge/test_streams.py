@@ -33,6 +33,14 @@ async def test_a_stream_nobody_reads_is_broken_off(monkeypatch):
     assert await stream.next(1) == Part(None, last=True)
 
 
+async def test_one_message_may_be_larger_than_what_may_wait(monkeypatch):
+    monkeypatch.setattr(streams, "MOST_WAITING", 1)
+    stream = Stream()
+    stream.put(b"123")
+    assert await stream.next(1) == Part(b"123")
+    assert not stream.overrun
+
+
 async def test_what_is_dropped_is_forgotten():
     stream = Stream()
     stream.put(b"a")
