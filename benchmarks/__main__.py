@@ -16,12 +16,12 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import measures, offline, pipes
+from benchmarks import measures, offline, pipes, replayed
 from benchmarks.measures import Effort
 from benchmarks.report import Report
 from benchmarks.targets import Rig, Target
 
-MEASURES = ("throughput", "latency", "pacing", "memory", "scan", "start", "stdio")
+MEASURES = ("throughput", "latency", "pacing", "memory", "scan", "start", "replay", "stdio")
 LONG = Effort(seconds=5.0, turns=5, exchanges=300_000)
 
 
@@ -70,6 +70,12 @@ def _measure(
         if "start" in wanted:
             _say("start")
             offline.start_up(report, effort)
+        if "replay" in wanted:
+            _say("replay")
+            capture = folder / "replayed.jsonl"
+            replayed.write(capture, max(1000, effort.exchanges // 3))
+            replayed.ready(report, capture, effort)
+            replayed.answers(rig, report, capture, rig.plain(), effort)
         if "stdio" in wanted:
             _say("stdio")
             pipes.stdio(report, effort)

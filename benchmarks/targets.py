@@ -88,12 +88,18 @@ class Rig:
 
     def tap(self, name: str = "tap", *options: str) -> Target:
         """Start the tap as a user does."""
+        return self._live(name, "http", self.upstream + "/mcp", *options)
+
+    def replay(self, capture: Path) -> Target:
+        """Start a replay of a capture as a user does."""
+        return self._live("replay server", "replay", "server", str(capture))
+
+    def _live(self, name: str, *words: str) -> Target:
         safe = name.replace(",", "").replace(" ", "-")
         ready, capture = self.folder / f"{safe}.json", self.folder / f"{safe}.jsonl"
-        command = ["-m", "mcp_tap.cli.main", "http", self.upstream + "/mcp", "-l", "127.0.0.1:0"]
         paths = ["--ready-file", str(ready), "-w", str(capture), "--view", "none", "--no-config"]
-        child = self.child(*command, *paths, *options)
-        deadline = time.monotonic() + 15
+        child = self.child("-m", "mcp_tap.cli.main", *words, "-l", "127.0.0.1:0", *paths)
+        deadline = time.monotonic() + 30
         while time.monotonic() < deadline and child.process.poll() is None:
             text = ready.read_text(encoding="utf-8") if ready.exists() else ""
             if text.endswith("\n"):

@@ -105,8 +105,10 @@ class Index:
         capture = Captured(source=source)
         self.captures.append(capture)
         reading = Reading(len(self.captures) - 1, capture)
-        for record in source:
-            reading.take(record)
+        take, at = reading.take, len(self.captures) - 1
+        for record in source.records():
+            take(record)
             if see is not None:
-                see(len(self.captures) - 1, record)
+                see(at, record)
+        source.find_lines()
         self.calls += reading.calls()

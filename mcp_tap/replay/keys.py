@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mcp_tap.core import spec
-from mcp_tap.core.values import digest, text_of
+from mcp_tap.core.values import digest
 
-NEVER_MATCHED: Final = frozenset({"_meta", "requestState", "inputResponses"})
+NEVER_MATCHED: Final = ("_meta", "requestState", "inputResponses")
 """Parameters that take no part in telling calls apart."""
 _ALL_EQUAL: Final = frozenset({spec.INITIALIZE, spec.DISCOVER})
 """Methods of which any two requests are equal: what they carry is who the client is."""
@@ -29,17 +29,19 @@ def matched(request: Any) -> dict[str, Any]:
     method = request.get("method")
     if method in _ALL_EQUAL:
         return {"method": method}
-    params = {k: v for k, v in params_of(request).items() if k not in NEVER_MATCHED}
-    if params.get("arguments", "") in ({}, None):
+    params = params_of(request).copy()
+    for name in NEVER_MATCHED:
+        params.pop(name, None)
+    if "arguments" in params and not params["arguments"] and params["arguments"] in ({}, None):
         del params["arguments"]  # leaving them out is the same
     return {"method": method, "params": params}
 
 
 def target_of(request: Any) -> str | None:
     """Name the tool, prompt, resource or task a request is about."""
-    if type(request) is not dict:
-        return None
-    name = params_of(request).get(spec.NAME_PARAM.get(text_of(request.get("method")), ""))
+    method = request.get("method") if type(request) is dict else None
+    param = spec.NAME_PARAM.get(method) if type(method) is str else None
+    name = None if param is None else params_of(request).get(param)
     return name if type(name) is str else None
 
 

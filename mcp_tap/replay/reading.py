@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from sys import intern
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
 from mcp_tap.core.linking.correlator import Correlator
@@ -21,7 +23,9 @@ from mcp_tap.core.records import (
 from mcp_tap.core.values import short
 from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.replay.keys import key_of, target_of
+from mcp_tap.replay.plain import Plain
 from mcp_tap.replay.recorded import (
+    NO_ASKS,
     Captured,
     RecordedAsk,
     RecordedCall,
@@ -29,36 +33,114 @@ from mcp_tap.replay.recorded import (
     RecordedRound,
 )
 
+_NONE: Final = array("Q")
+MOST_PLAIN: Final = 1_000
+"""Exchanges that may be waited for: all their records are kept so long."""
 _PAYLOADS: Final = frozenset({Message, Body, Noise})
 _PARSED: Final = frozenset({Message, Body})
 """Kinds with a payload that may be JSON; asked by type, since `isinstance` is slow on structs."""
 
 
 class Reading:
-    """One pass over one capture."""
+    """One pass over one capture.
+
+    What is plain is not linked, and the rest is linked as if that were not there; both are numbered
+    together, in the order of their requests, as the correlator would have.
+    """
 
     def __init__(self, at: int, capture: Captured) -> None:
         self._at = at
         self._capture = capture
         self._linking = Correlator()
+        self._plain: dict[int, Plain] = {}
+        """Exchanges of which is not known yet whether they have to be linked."""
         self._open: dict[int, Call] = {}
-        self._done: dict[int, RecordedCall] = {}
+        self._linked: dict[int, RecordedCall] = {}
+        """By the correlator's number."""
+        self._done: list[RecordedCall] = []
+        self._servers: dict[str, str] = {}
+        header = capture.header
+        self._named = header.label or urlsplit(header.upstream).netloc or header.upstream
 
     def take(self, record: AnyRecord) -> None:
         """Take the next record."""
         kind = type(record)
+        number = getattr(record, "exchange", None)
+        if number is None:
+            self._link(record)
+            return
+        plain = self._plain.get(number)
+        if plain is not None:
+            if not plain.take(record):
+                self._release(number)
+            elif kind is Closed:
+                del self._plain[number]
+                self._settle_plain(number, plain)
+            return
+        if kind is HttpRequest:
+            plain = Plain.begin(record)  # type: ignore[arg-type]
+            if plain is not None:
+                self._plain[number] = plain
+                self._capture.exchanges[number] = RecordedExchange(
+                    capture=self._at, number=number, t=record.t, seqs=_NONE
+                )
+                if len(self._plain) > MOST_PLAIN:
+                    self._release(next(iter(self._plain)))
+                return
+        self._link(record)
+
+    def calls(self) -> list[RecordedCall]:
+        """Give the calls, once all records were taken."""
+        for at in list(self._plain):
+            self._release(at)
+        self._linking.finish()
+        for call in list(self._open.values()):
+            self._settle(call)
+        calls = [*self._done, *self._linked.values()]
+        calls.sort(key=lambda call: call.rounds[0].request_seq)
+        named = self._capture.header.label is None
+        for number, recorded in enumerate(calls, 1):
+            recorded.number = number
+            server = self._servers.get(recorded.rounds[0].exchange.path)
+            if named and server is not None:
+                recorded.server = server
+        self._renumber()
+        return calls
+
+    def _renumber(self) -> None:
+        """Bring the numbers by which calls name each other up to date."""
+        for call in self._linked.values():
+            for round_ in call.rounds:
+                if round_.candidates:
+                    known = (self._linked.get(number) for number in round_.candidates)
+                    round_.candidates = tuple(c.number for c in known if c is not None)
+
+    def _release(self, number: int) -> None:
+        """Link an exchange after all."""
+        self._capture.exchanges[number].seqs = array("Q")
+        for record in self._plain.pop(number).records:
+            self._link(record)
+
+    def _begun(self, number: int, t: float) -> RecordedExchange:
+        seen = RecordedExchange(capture=self._at, number=number, t=t)
+        self._capture.exchanges[number] = seen
+        return seen
+
+    def _link(self, record: AnyRecord) -> None:
+        kind = type(record)
         value = value_of(record) if kind in _PARSED else UNPARSED  # type: ignore[arg-type]
+        if kind is Message and self._plain and _cancels(value):
+            for at in list(self._plain):  # it may be one of these
+                self._release(at)
         changes = self._linking.feed(record, value)
         capture = self._capture
-        capture.records += 1
         live = self._linking.touched
-        exchange = getattr(record, "exchange", None)
-        number = live.exchange.number if exchange is None and live is not None else exchange
+        exchange: int | None = getattr(record, "exchange", None)
+        number = exchange
+        if exchange is None and live is not None:
+            number = live.exchange.number
         if number is not None:
-            seen = capture.exchanges.get(number)
-            if seen is None:
-                seen = RecordedExchange(capture=self._at, number=number, t=record.t)
-                capture.exchanges[number] = seen
+            seen = capture.exchanges.get(number) or self._begun(number, record.t)
             seen.seqs.append(record.seq)
             self._seen(seen, record)
             if live is not None:
@@ -69,12 +151,48 @@ class Reading:
                 if change.end is not None and (kind is Closed or exchange is None):
                     self._settle(change)
 
-    def calls(self) -> list[RecordedCall]:
-        """Give the calls, once all records were taken."""
-        self._linking.finish()
-        for call in list(self._open.values()):
-            self._settle(call)
-        return [self._done[number] for number in sorted(self._done)]
+    def _settle_plain(self, number: int, plain: Plain) -> None:
+        """Make a recorded call of a plain exchange."""
+        request, head, closed = plain.request, plain.head, plain.records[-1]
+        assert request is not None
+        assert isinstance(closed, Closed)
+        seen = self._capture.exchanges[number]
+        seen.seqs = array("Q", [record.seq for record in plain.records])
+        seen.end, seen.how = closed.t, closed.how
+        seen.kind, seen.method, seen.era = "request", intern(request["method"]), "stateless"
+        seen.verb, seen.path, seen.status = "POST", intern(head.path), 200
+        target = target_of(request)
+        seen.target = None if target is None else intern(target)
+        self._capture.masked += len(plain.masked)
+        seen.key = None if plain.request_seq in plain.masked else key_of(request)
+        self._capture.eras.add("stateless")
+        if plain.server is not None:
+            self._servers[seen.path] = plain.server
+        self._done.append(
+            RecordedCall(
+                capture=self._at,
+                number=0,
+                method=seen.method,
+                target=seen.target,
+                era="stateless",
+                version=plain.version,
+                outcome="ok",
+                t=plain.records[1].t,
+                end=plain.end,
+                server=self._named,
+                key=seen.key,
+                rounds=(
+                    RecordedRound(
+                        number=1,
+                        exchange=seen,
+                        asks=NO_ASKS,
+                        result_type=plain.result_type,
+                        request_seq=plain.request_seq,
+                        response_seq=plain.response_seq,
+                    ),
+                ),
+            )
+        )
 
     def _seen(self, seen: RecordedExchange, record: AnyRecord) -> None:
         """Take from a record what it says by itself."""
@@ -116,10 +234,10 @@ class Reading:
         """Make a recorded call of one that has ended, and let go of that."""
         self._open.pop(call.number, None)
         exchanges = self._capture.exchanges
-        rounds = [self._round(round_) for round_ in call.rounds if round_.exchange in exchanges]
+        rounds = tuple(self._round(r) for r in call.rounds if r.exchange in exchanges)
         if not rounds:
             return
-        self._done[call.number] = RecordedCall(
+        self._linked[call.number] = RecordedCall(
             capture=self._at,
             number=call.number,
             method=call.method,
@@ -142,7 +260,7 @@ class Reading:
         return RecordedRound(
             number=round_.number,
             exchange=exchange,
-            asks={ask.key: _ask(ask) for ask in round_.asks},
+            asks={ask.key: _ask(ask) for ask in round_.asks} or NO_ASKS,
             link=round_.link,
             answers_round=round_.answers_round,
             by_tap=round_.by_tap,
@@ -154,6 +272,10 @@ class Reading:
             request_seq=round_.request_seq,
             response_seq=round_.response_seq,
         )
+
+
+def _cancels(value: Any) -> bool:
+    return type(value) is dict and value.get("method") == spec.NOTE_CANCELLED
 
 
 def _session(record: HttpRequest | HttpResponse) -> str | None:

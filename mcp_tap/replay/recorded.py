@@ -6,7 +6,7 @@ Bodies are not in here: a record is named by its `seq`, and read again when it i
 from __future__ import annotations
 
 from array import array
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -70,28 +70,32 @@ class RecordedAsk(Struct, kw_only=True, eq=False, gc=False):
     """Record that answered."""
 
 
-class RecordedRound(Struct, kw_only=True, eq=False):
+NO_ASKS: Final[dict[str, RecordedAsk]] = {}
+"""What most rounds ask."""
+
+
+class RecordedRound(Struct, kw_only=True, eq=False, gc=False):
     """Step n of a call."""
 
     number: int
     exchange: RecordedExchange
     asks: dict[str, RecordedAsk]
     """By key: that of `inputRequests`, or of a pushed ask its JSON-RPC id as text."""
-    link: Link
-    answers_round: int | None
-    by_tap: bool
+    link: Link = "none"
+    answers_round: int | None = None
+    by_tap: bool = False
     """The tap sent its request: a client saw no such round."""
-    result_type: str | None
-    retry: bool
+    result_type: str | None = None
+    retry: bool = False
     """Its request carried a state or answers."""
-    sent: str | bytes | None
+    sent: str | bytes | None = None
     """State its request carried; a long one as its digest (`core.values.short`)."""
-    state: str | bytes | None
+    state: str | bytes | None = None
     """State its result issued, likewise."""
-    candidates: tuple[int, ...]
+    candidates: tuple[int, ...] = ()
     """Calls it may belong to, where nothing tells which (`link` is `ambiguous`)."""
     request_seq: int
-    response_seq: int | None
+    response_seq: int | None = None
     """Record of the response that ended it, or of the ask that did."""
 
     @property
@@ -105,7 +109,7 @@ class RecordedRound(Struct, kw_only=True, eq=False):
         return next((ask.by for ask in self.asks.values() if ask.by != "none"), "none")
 
 
-class RecordedCall(Struct, kw_only=True, eq=False):
+class RecordedCall(Struct, kw_only=True, eq=False, gc=False):
     """What the user meant: a call of one or more rounds, or another request, of one."""
 
     capture: int
@@ -114,7 +118,7 @@ class RecordedCall(Struct, kw_only=True, eq=False):
     """As in `show`."""
     method: str
     target: str | None
-    kind: CallKind
+    kind: CallKind = "call"
     era: Era
     version: str | None
     outcome: Outcome
@@ -123,10 +127,10 @@ class RecordedCall(Struct, kw_only=True, eq=False):
     server: str | None
     key: bytes | None
     """That of its first exchange."""
-    rounds: list[RecordedRound]
-    task_seq: int | None
+    rounds: tuple[RecordedRound, ...]
+    task_seq: int | None = None
     """Record of its task's terminal status, where the server made a task of it."""
-    others: tuple[int, ...]
+    others: tuple[int, ...] = ()
     """Numbers of the exchanges that belong to it beside those of its rounds."""
 
 
@@ -137,7 +141,6 @@ class Captured(Struct, kw_only=True, eq=False):
     exchanges: dict[int, RecordedExchange] = field(default_factory=dict)
     """By number, in the order in which they began."""
     eras: set[Era] = field(default_factory=set)
-    records: int = 0
     masked: int = 0
     """Messages of which something in the payload was masked."""
     cut: int = 0
@@ -152,6 +155,11 @@ class Captured(Struct, kw_only=True, eq=False):
     def header(self) -> Header:
         """The run's header."""
         return self.source.reader.header
+
+    @property
+    def lines(self) -> int:
+        """Lines of its files."""
+        return self.source.reader.lines
 
     @property
     def lost(self) -> int:

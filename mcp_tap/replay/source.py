@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -62,14 +62,13 @@ class Source:
         self.name = spec if self.reader.path is None else str(self.reader.path)
         self._parts: dict[Path | None, _Part] = {}
 
-    def __iter__(self) -> Iterator[AnyRecord]:
-        """Give out the records in order.
+    def records(self) -> Iterable[AnyRecord]:
+        """Give out the records in order; `find_lines()` has to follow.
 
         Raises:
             CaptureError: a line cannot be read, or belongs to another run.
         """
-        yield from self.reader
-        self._find_lines()
+        return self.reader
 
     def record(self, seq: int) -> AnyRecord:
         """Read one record again, once all have been given out.
@@ -101,7 +100,8 @@ class Source:
         for part in self._parts.values():
             part.file.close()
 
-    def _find_lines(self) -> None:
+    def find_lines(self) -> None:
+        """Find out where each line begins, once all records have been given out."""
         if self._parts:
             return
         if self._copy is not None:

@@ -20,6 +20,8 @@ CANCELLED: Final = ("params", "requestId")
 PARAMS_STATE: Final = ("params", "requestState")
 META_TOKEN: Final = ("params", "_meta", "progressToken")
 """Where in a message a token stands."""
+_FRONT: Final = b'{"jsonrpc":"2.0","id":'
+_BACK: Final = b',"jsonrpc":"2.0","id":'
 
 
 def respliced(data: bytes, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:
@@ -38,6 +40,25 @@ def respliced(data: bytes, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:
     except SpliceError:
         return _rewritten(data, tokens)
     return spliced(data, edits) if edits else data
+
+
+def answering(data: bytes, recorded: Any, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:
+    """Give a response another id, and perhaps another state; most have their id at one end.
+
+    Args:
+        data: the response.
+        recorded: the id it has.
+        tokens: as for `respliced`.
+    """
+    token = tokens.get(ID)
+    if len(tokens) == 1 and token is not None and data.count(b'"id"') == 1:
+        old = dumps(recorded)
+        front, back = _FRONT + old, _BACK + old + b"}"
+        if data.startswith(front + b","):
+            return _FRONT + token + data[len(front) :]
+        if data.endswith(back):
+            return data[: -len(old) - 1] + token + b"}"
+    return respliced(data, tokens)
 
 
 def _rewritten(data: bytes, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:

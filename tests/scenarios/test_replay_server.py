@@ -89,7 +89,9 @@ def calls(index):
 def findings(index):
     """Count what rules find in a capture that was indexed, by rule."""
     pipeline = Pipeline()
-    found = [change for record in index.captures[0].source for change in pipeline.feed(record)]
+    found = [
+        change for record in index.captures[0].source.records() for change in pipeline.feed(record)
+    ]
     found += pipeline.finish()
     return Counter(change.rule for change in found if isinstance(change, Finding))
 

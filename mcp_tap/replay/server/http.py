@@ -39,19 +39,32 @@ _FRAMING: Final = (b"content-length", b"transfer-encoding", b"expect")
 class ReplayPool:
     """Gives out connections to a replay; implements `net.sink.Pool`."""
 
-    def __init__(self, player: Player, forward: Target | None = None, path: str = "/") -> None:
+    def __init__(
+        self,
+        player: Player,
+        forward: Target | None = None,
+        path: str = "/",
+        *,
+        real: UpstreamPool | None = None,
+        forwarded: Callable[[ResponseSink], None] | None = None,
+    ) -> None:
         """Serve from `player`.
 
         Args:
             player: who knows what to answer.
             forward: the server that gets what was not recorded.
             path: path of the tap's own URL, in whose place that server's is put.
+            real: connections to that server, where they are no ordinary ones.
+            forwarded: told of each request that goes there, by who gets its response.
         """
         self.player = player
         self.target = forward
         self.path = path.encode()
         context = tls_context(insecure=False, cacert=None) if forward and forward.tls else None
-        self.real = None if forward is None else UpstreamPool(forward, context)
+        if real is None and forward is not None:
+            real = UpstreamPool(forward, context)
+        self.real = real
+        self.forwarded = forwarded
         self.heads = HeadReader()
         self.replies = HeadReader()
         self.whole: Whole[RequestLine] = Whole()
@@ -205,6 +218,8 @@ class ReplayConnection:
         assert pool.target is not None
         if sink is None:
             return
+        if pool.forwarded is not None:
+            pool.forwarded(sink)
         method, target, _ = head.line
         if target == pool.path:
             target = pool.target.path.encode()

@@ -16,7 +16,7 @@ from mcp_tap.replay.keys import params_of
 from mcp_tap.replay.server.outlets import Handle, Later, Outlet
 from mcp_tap.replay.server.scripts import Script, Step, is_ask, is_response
 from mcp_tap.replay.server.sessions import Asked, Session, Stream
-from mcp_tap.replay.splicing import CANCELLED, ID, STATE, SUBSCRIPTION, TOKEN, respliced
+from mcp_tap.replay.splicing import CANCELLED, ID, STATE, SUBSCRIPTION, TOKEN, answering, respliced
 
 _LEFT_OUT: Final = {
     *(name.decode() for name in HOP_BY_HOP),
@@ -121,7 +121,7 @@ class Play:
         steps = self.script.steps
         while self._at < len(steps):
             step = steps[self._at]
-            if any(until <= step.seq for until in self._waits.values()):
+            if self._waits and min(self._waits.values()) <= step.seq:
                 self._flush()
                 return
             if self._not_due(step.t):
@@ -222,7 +222,7 @@ class Play:
                 state = self._delivered(step)
                 if state is not None:
                     tokens[STATE] = dumps(state)
-            data = respliced(data, tokens)
+            data = answering(data, value.get("id"), tokens)
         elif type(value) is dict:
             moved = self._notification(value, data)
             if moved is None:

@@ -92,6 +92,8 @@ class Player:
         """
         session = self._session(request)
         if session is None:
+            if self._on_miss == "forward":
+                raise Forward  # it may be one of the real server's
             say(outlet, 404, "Not Found", _error(None, -32001, "session not found"))
             return None
         if request.verb == "POST":
@@ -222,7 +224,7 @@ class Player:
         except Exhausted:
             raise self._misses.exhausted(given) from None
         except Refused as refusal:
-            if self._on_miss == "forward":
+            if self._on_miss == "forward" and not self._states.gave(given):
                 raise Forward from None
             data = _error(given.value.get("id"), spec.INVALID_PARAMS, str(refusal))
             say(outlet, 400, "Bad Request", data)
@@ -258,6 +260,11 @@ class Player:
 
     # the session era
 
+    def _is_ours(self, value: dict[str, Any], session: Session) -> bool:
+        """Tell whether a request goes on with what no real server knows: our state, our session."""
+        given = Given(None, value, (None, None))
+        return session.id is not None or self._states.gave(given)
+
     def _opened(self, node: Node, session: Session, *, lines: bool) -> Session:
         """Begin a session, as the one that was recorded."""
         exchange = node.exchange
@@ -278,7 +285,7 @@ class Player:
     def _missed(
         self, miss: Miss, value: dict[str, Any], session: Session, outlet: Outlet
     ) -> Play | None:
-        if self._on_miss == "forward":
+        if self._on_miss == "forward" and not self._is_ours(value, session):
             raise Forward
         if self._on_miss == "nearest" and miss.nearest is not None:
             self._report(miss)

@@ -9,7 +9,8 @@ makes that request, and never before.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from msgspec import Struct
@@ -24,7 +25,8 @@ Place = tuple[int, int]
 """A capture, by its index, and the number of one of its exchanges."""
 Sent = HttpResponse | Message | Body | Noise
 
-_SENT: Final = (HttpResponse, Message, Body, Noise)
+_SENT: Final = frozenset({HttpResponse, Message, Body, Noise})
+_SEQ: Final = attrgetter("seq")
 _MOST_CACHED: Final = 512
 _MOST_BYTES: Final = 256 << 10
 """Bytes of a script that is kept for the next time."""
@@ -40,6 +42,11 @@ class Step(Struct, frozen=True, kw_only=True):
     """Its payload, parsed."""
     aside: bool = False
     """It came on another stream."""
+
+    @property
+    def cut(self) -> bool:
+        """It was not recorded whole."""
+        return not isinstance(self.record, HttpResponse) and self.record.truncated
 
 
 class Wait(Struct, frozen=True):
@@ -59,12 +66,9 @@ class Script(Struct, frozen=True, kw_only=True):
     waits: tuple[Wait, ...] = ()
     answered: bool
     """The response to the request is in it."""
+    cut: bool
+    """Something in it was not recorded whole, so that it cannot be sent."""
     size: int
-
-    @property
-    def cut(self) -> bool:
-        """Something in it was not recorded whole, so that it cannot be sent."""
-        return any(getattr(step.record, "truncated", False) for step in self.steps)
 
 
 class Scripts:
@@ -101,22 +105,24 @@ class Scripts:
 
     def _made(self, exchange: RecordedExchange) -> Script:
         place = exchange.capture, exchange.number
-        steps = [
-            step
-            for step in map(_step, self._index.messages(exchange))
-            if step is not None and (exchange.capture, step.seq) not in self._elsewhere
-        ]
         read = self._index.captures[exchange.capture].source.record
+        seqs: Sequence[int] = exchange.seqs
+        if exchange.verb:  # over HTTP, the first record is the request's head, the last the end
+            seqs = seqs[1 : None if exchange.how is None else -1]
+        if self._elsewhere:
+            seqs = [seq for seq in seqs if (exchange.capture, seq) not in self._elsewhere]
+        steps = [step for step in map(_step, map(read, seqs)) if step is not None]
         for seq in self._aside.get(place, ()):
             step = _step(read(seq), aside=True)
             if step is not None:
                 steps.append(step)
-        steps.sort(key=lambda step: step.seq)
+        steps.sort(key=_SEQ)
         return Script(
             exchange=exchange,
             steps=tuple(steps),
             waits=tuple(self._waits.get(place, ())),
-            answered=any(is_response(step) for step in steps),
+            answered=any(map(is_response, steps)),
+            cut=any(step.cut for step in steps),
             size=sum(
                 len(s.record.payload()) for s in steps if not isinstance(s.record, HttpResponse)
             ),
@@ -192,11 +198,17 @@ def is_ask(step: Step) -> bool:
 
 
 def _step(record: Any, *, aside: bool = False) -> Step | None:
-    if not isinstance(record, _SENT) or getattr(record, "sender", "server") == "client":
+    kind = type(record)
+    if kind not in _SENT or record.leg == "upstream":
         return None
-    if isinstance(record, HttpResponse) and record.status < 200:
+    value = UNPARSED
+    if kind is HttpResponse:
+        if record.status < 200:
+            return None
+    elif record.sender == "client":
         return None
-    value = value_of(record) if isinstance(record, Message) else UNPARSED
+    elif kind is Message:
+        value = value_of(record)
     return Step(seq=record.seq, t=record.t, record=record, value=value, aside=aside)
 
 

@@ -89,6 +89,11 @@ class States:
             raise Refused("requestState is missing: the round it answers was given one")
         raise Refused("requestState was not issued for this call, or was changed")
 
+    def gave(self, given: Given) -> bool:
+        """Tell whether the state a request carries was issued here."""
+        sent = params_of(given.value).get("requestState")
+        return type(sent) is str and sent in self._issued
+
     def _open(self, given: Given, keys: frozenset[str]) -> list[Served]:
         """List the rounds that answers without a known state may be for, open ones first."""
         rounds = [
