@@ -12,7 +12,8 @@ from tests.rig import Wire
 
 BODY = (
     b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"noise","_meta":{'
-    b'"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}'
+    b'"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+    b'"io.modelcontextprotocol/clientCapabilities":{}}}}'
 )
 CALL = (
     b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\nContent-Type: application/json\r\n"
