@@ -239,6 +239,7 @@ class Correlator:
         self._live[live.exchange.number] = live
         if len(self._live) > MOST_LIVE:
             lost = self._live.pop(next(iter(self._live)))
+            lost.retries = []
             if lost.track is not None:
                 leave(lost.track)
             self._lost += 1

@@ -73,6 +73,7 @@ class Endings:
             self._asks.broke(live, track, record.t)
         elif not exchange.answered and live.poll is None and round_ is not None:
             changes = self._unanswered(live, track, round_, record)
+        live.retries = []
         if track.call.end is not None or track.origin is not live or exchange.era == "stateless":
             # Nothing comes back to this exchange: leave no cycle for the collector.
             live.track = None

@@ -113,6 +113,7 @@ class ServerSide:
         t = record.t
         exchange.answered = True
         exchange.response_seq = record.seq
+        live.retries = []  # each holds a call, whose own hold older ones
         track.flying -= 1
         over = track.done or (call.end is not None and call.outcome == "cancelled")
         if round_.end is not None and not over:

@@ -360,3 +360,18 @@ def test_an_answer_sent_again_after_an_error_goes_to_the_round_that_asked_exactl
         else:
             talk.result(n)
     assert (talk.calls[1].outcome, talk.calls[2].outcome) == ("ok", "waiting")
+
+
+@pytest.mark.parametrize("end", ["answered", "cut"])
+def test_what_an_answer_may_have_been_for_is_held_until_its_exchange_is_over(end):
+    talk = Talk()
+    for n in (1, 2):
+        talk.ask(talk.post(call(n)), "q")
+    number = talk.post(call(3, inputResponses=accept("q")))
+    live = talk.pipeline._correlator._live[number]
+    assert len(live.retries) == 2
+    if end == "answered":
+        talk.result(number)
+    else:
+        talk.close(number, how="upstream_cut")
+    assert live.retries == []
