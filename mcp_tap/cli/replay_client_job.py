@@ -81,7 +81,7 @@ class Job:
             with Index.of([str(path) for path in self._server.captures]) as new:
                 keys = [plan.capture.header.key, new.captures[0].header.key]
                 rules = rules_of(self._given, same_key=None not in keys and keys[0] == keys[1])
-                whole = wanted is None and all(item.cannot is None for item in plan.items)
+                whole = plan.whole and all(item.cannot is None for item in plan.items)
                 found = verdicts(plan, index, new, run.played, rules, whole=whole)
                 self._report(plan, found, rules)
             return self._end(plan)
@@ -172,7 +172,7 @@ class Job:
     def _document(self, plan: Plan, rules: Rules) -> bytes:
         kept = self._server.captures if self._given["write"] else []
         checked = Checked(plan.capture.source.reader, 0)
-        checked.records = plan.capture.records
+        checked.records = plan.capture.source.reader.lines
         return document(
             checked.doc,
             None if self._given["dry_run"] else self._server.name,
@@ -194,7 +194,9 @@ class Job:
             for path in self._server.captures:
                 self._out.say(f"mcp-tap  recorded {path}")
         trouble = capture_trouble(
-            plan.capture.source.reader, plan.capture.records, "--allow-torn takes it as it is"
+            plan.capture.source.reader,
+            plan.capture.source.reader.lines,
+            "--allow-torn takes it as it is",
         )
         if trouble is not None:
             text = str(trouble).replace("error[", "warning[", 1).partition("\n")[0]

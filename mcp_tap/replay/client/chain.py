@@ -10,18 +10,17 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
 from mcp_tap.bridge.messages import Said, read
 from mcp_tap.core import spec
-from mcp_tap.core.wire import UNPARSED
 from mcp_tap.replay.client import bodies
 from mcp_tap.replay.client.answering import NotAnswered, Then
 from mcp_tap.replay.client.peers import Reply, Unreachable
-from mcp_tap.replay.client.plan import Item, requests_of
+from mcp_tap.replay.client.plan import Item
+from mcp_tap.replay.client.rounds import Rounds
 from mcp_tap.replay.keys import params_of
 from mcp_tap.replay.recorded import RecordedCall, RecordedRound
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 PAUSE: Final = 0.1
 """Seconds between two polls of a task, where the server names no time."""
 LONGEST_PAUSE: Final = 2.0
+_LEFT: Final = "the recorded client left here"
 
 
 class Played(Struct, kw_only=True, eq=False):
@@ -46,7 +46,9 @@ class Played(Struct, kw_only=True, eq=False):
     answered: bool = False
     """The server has responded, if only once."""
     failed: bool = False
-    """No response came, or there was no server."""
+    """No response came."""
+    gone: bool = False
+    """There was no server to make it."""
 
 
 class Chain:
@@ -64,7 +66,7 @@ class Chain:
         self._more = asyncio.Event()
         self._lane = lane
         self._call: RecordedCall = item.call
-        self._rounds = requests_of(item.call)
+        self._rounds = Rounds(lane.index, item.call)
         self._states: dict[str | bytes, str] = {}
         self._results: list[dict[str, Any]] = []
         """Of each round so far."""
@@ -82,9 +84,10 @@ class Chain:
         except NotAnswered as error:
             played.why, played.kept = str(error), len(self._results) or None
         except ValueError as error:
-            played.why, played.failed = f"it cannot be sent: {error}", True
+            self._fail(f"it cannot be sent: {error}")
         except Unreachable as error:
-            played.why, played.failed = str(error), True
+            self._fail(str(error))
+            played.gone = not played.answered
             raise
         finally:
             self.opened.set()
@@ -117,6 +120,14 @@ class Chain:
         except TimeoutError:
             return
 
+    def _fail(self, why: str) -> None:
+        """Take note that the round which was sent last has no response."""
+        played = self.played
+        played.failed = True
+        played.why = played.why or why
+        if played.kept is None:
+            played.kept = len(self._results) + self._pushed + 1
+
     async def _run(self) -> None:
         for number in range(self._lane.limits.most(len(self._rounds))):
             body = self._first() if number == 0 else self._next(number)
@@ -135,8 +146,8 @@ class Chain:
             raise NotAnswered(f"stopped after {len(self._results)} rounds (--max-rounds)")
 
     def _first(self) -> bytes:
-        data = self._lane.recorded(self._call.capture, self._rounds[0].request_seq)
         first = self._rounds[0]
+        data = self._rounds.data(first)
         number = self._lane.number()
         if not first.retry:
             return bodies.again(data, number)
@@ -150,15 +161,15 @@ class Chain:
         if number >= len(self._rounds):
             if not self._asks(last) or not self._goes_on():
                 return None
-            answers = self._answers(last, self._then(None))
+            answers = self._answers(last, self._rounds.then(None))
             return self._retry(self._rounds[0], answers, last.get("requestState"))
         round_ = self._rounds[number]
         to = self._answered_by(number)
         result = self._results[to]
         if not self._asks(result):
             return None
-        then = self._then(self._rounds[to], round_)
-        value = self._value(round_)
+        then = self._rounds.then(self._rounds[to], round_)
+        value = self._rounds.request(round_)
         answers = self._answers(result, then)
         given = "inputResponses" in params_of(value)
         sent = answers if answers or (given and not result.get("inputRequests")) else None
@@ -175,48 +186,27 @@ class Chain:
         """Say which of the rounds so far a recorded round answers."""
         wanted = self._rounds[number].answers_round
         if self._rounds[number].link != "ambiguous" and wanted is not None:
-            for at, round_ in enumerate(self._rounds[:number]):
+            for at, round_ in enumerate(self._rounds.all[:number]):
                 if round_.number == wanted:
                     return min(at, len(self._results) - 1)
         return len(self._results) - 1
 
     def _retry(self, like: RecordedRound, answers: Any, state: Any) -> bytes:
         number = self._lane.number()
-        return bodies.retry(self._value(like), number, answers=answers, state=state)
-
-    def _value(self, round_: RecordedRound) -> dict[str, Any]:
-        said = read(self._lane.recorded(self._call.capture, round_.request_seq))
-        return {} if said is None else said.value
+        return bodies.retry(self._rounds.request(like), number, answers=answers, state=state)
 
     def _answers(self, result: dict[str, Any], then: Then) -> dict[str, Any]:
         call = self._call
         about = {
             "method": call.method,
             "name": call.target,
-            "arguments": params_of(self._value(self._rounds[0])).get("arguments"),
+            "arguments": params_of(self._rounds.request(self._rounds[0])).get("arguments"),
             "server": call.server,
             "call": call.number,
             "round": len(self._results),
         }
         asks = result.get("inputRequests")
-        return self._lane.answers.to_round(asks, then, list(self._thens()), about)
-
-    def _then(self, asked: RecordedRound | None, answered: RecordedRound | None = None) -> Then:
-        """Give what a recorded round asked, and what another one answered to it."""
-        asks: Any = None
-        if asked is not None and asked.response_seq is not None:
-            value = self._lane.value(self._call.capture, asked.response_seq)
-            if value is not UNPARSED and type(value) is dict:
-                holder = value.get("result")
-                asks = holder.get("inputRequests") if type(holder) is dict else None
-        given = params_of(self._value(answered)).get("inputResponses") if answered else None
-        return Then(asks if type(asks) is dict else {}, given if type(given) is dict else {})
-
-    def _thens(self) -> Iterator[Then]:
-        for number in range(1, len(self._rounds)):
-            wanted = self._rounds[number].answers_round
-            asked = next((r for r in self._rounds if r.number == wanted), self._rounds[number - 1])
-            yield self._then(asked, self._rounds[number])
+        return self._lane.answers.to_round(asks, then, list(self._rounds.thens()), about)
 
     def _state(
         self,
@@ -251,49 +241,55 @@ class Chain:
         said = read(body)
         assert said is not None
         self.played.ids.append(said.id)
+        asking = asyncio.get_running_loop().create_task(self._lane.peer.ask(said, self.hear))
+        try:
+            return await self._wait(said, asking)
+        except asyncio.CancelledError:
+            if self._call.kind == "stream" and not asking.done():
+                await self._lane.leave(said, _LEFT)
+            raise
+        finally:
+            if not asking.done():
+                asking.cancel()
+                await asyncio.wait([asking])
+
+    async def _wait(self, said: Said, asking: asyncio.Task[Reply]) -> Reply | None:
         lane, call = self._lane, self._call
         last = len(self.played.ids) == len(self._rounds)
         leaves = call.outcome == "cancelled" and last and call.kind != "stream"
         seconds = lane.limits.timeout
         if leaves and call.end is not None:
             seconds = min(seconds, max(0.0, call.end - self._rounds[-1].exchange.t))
-        asking = asyncio.get_running_loop().create_task(lane.peer.ask(said, self.hear))
-        try:
-            await asyncio.wait([asking], timeout=None if call.kind == "stream" else seconds)
-            if leaves and not asking.done():
-                await lane.leave(said, "the recorded client left here")
-                if self._rounds[-1].response_seq is not None:  # the server had a last word
-                    await asyncio.wait([asking], timeout=lane.limits.stream)
-            if asking.done():
-                reply = asking.result()
-                self.played.answered = self.played.answered or reply.said is not None
-                if reply.said is None:
-                    self.played.why, self.played.failed = self.played.why or reply.why, True
-                elif said.method == "tools/list":
-                    lane.learn(reply.said)
-                return reply
-            if not leaves:
-                await lane.leave(said, "no response in time")
-                self.played.why = f"no response within {seconds:g} s (--timeout)"
-                self.played.failed = True
-            return None
-        finally:
-            if not asking.done():
-                asking.cancel()
-                await asyncio.wait([asking])
+        await asyncio.wait([asking], timeout=None if call.kind == "stream" else seconds)
+        if leaves and not asking.done():
+            await lane.leave(said, _LEFT)
+            if self._rounds[-1].response_seq is not None:  # the server had a last word
+                await asyncio.wait([asking], timeout=lane.limits.stream)
+        if asking.done():
+            reply = asking.result()
+            self.played.answered = self.played.answered or reply.said is not None
+            if reply.said is None:
+                self._fail(reply.why)
+            elif said.method == "tools/list":
+                lane.learn(reply.said)
+            return reply
+        if not leaves:
+            await lane.leave(said, "no response in time")
+            self._fail(f"no response within {seconds:g} s (--timeout)")
+        return None
 
     async def _follow(self, result: dict[str, Any]) -> None:
         """Poll a task till it has ended, and answer what it asks."""
         call, lane = self._call, self._lane
         task = _task_of(result)
-        meta = params_of(self._value(self._rounds[0])).get("_meta")
+        meta = params_of(self._rounds.request(self._rounds[0])).get("_meta")
         params: dict[str, Any] = {"taskId": task}
         if type(meta) is dict:
             params["_meta"] = {k: v for k, v in meta.items() if k != "progressToken"}
         answered: set[str] = set()
         loop = asyncio.get_running_loop()
         until = loop.time() + lane.limits.timeout
-        then = self._then_task()
+        then = self._rounds.of_task()
         while loop.time() < until:
             if result.get("status") in spec.TERMINAL:
                 return
@@ -319,21 +315,6 @@ class Chain:
             result = reply.said.result
         self.played.why = f"its task had not ended after {lane.limits.timeout:g} s (--timeout)"
         self.played.failed = True
-
-    def _then_task(self) -> Then:
-        """Give all that a recorded task asked and was answered."""
-        asks: dict[str, Any] = {}
-        answers: dict[str, Any] = {}
-        for round_ in self._call.rounds:
-            for key, ask in round_.asks.items():
-                value = self._lane.value(self._call.capture, ask.seq)
-                for holder in ("result", "params"):
-                    found = value.get(holder) if type(value) is dict else None
-                    entries = found.get("inputRequests") if type(found) is dict else None
-                    if type(entries) is dict and key in entries:
-                        asks[key] = entries[key]
-            answers |= self._lane.answers_of(self._call, round_)
-        return Then(asks, answers)
 
 
 def _task_of(result: dict[str, Any]) -> str | None:

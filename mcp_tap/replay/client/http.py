@@ -57,7 +57,7 @@ class HttpPeer:
         self._revision = STATELESS_SINCE
         self._listening: asyncio.Task[None] | None = None
         self._http = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
+            connector=aiohttp.TCPConnector(limit=0, force_close=True),
             timeout=aiohttp.ClientTimeout(total=None),
             headers={"User-Agent": f"mcp-tap/{__version__} (replay)"},
             trust_env=False,
@@ -69,8 +69,10 @@ class HttpPeer:
         """Send a request; implements `Peer`."""
         try:
             return await self._ask(said, heard)
-        except (aiohttp.ClientError, OSError) as error:
-            return Reply(None, f"the connection broke: {str(error) or type(error).__name__}")
+        except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError):
+            return Reply(None, "the server broke the connection off")
+        except aiohttp.ClientError as error:
+            return Reply(None, f"what came is no HTTP: {error}")
 
     async def tell(self, said: Said) -> None:
         """Send what gets no answer; implements `Peer`."""

@@ -20,7 +20,7 @@ from mcp_tap.replay.client.answering import Answers, NotAnswered, pushed_then
 from mcp_tap.replay.client.peers import Heard, Peer, Reply, Unreachable
 from mcp_tap.replay.client.plan import Lane
 from mcp_tap.replay.index import Index
-from mcp_tap.replay.recorded import RecordedCall, RecordedRound
+from mcp_tap.replay.recorded import RecordedCall, RecordedExchange
 
 if TYPE_CHECKING:
     from mcp_tap.replay.client.chain import Chain
@@ -91,7 +91,7 @@ class LiveLane:
         """Messages that came on the session's own stream."""
         self.gone: Unreachable | None = None
         """The server is not there any more."""
-        self._index = index
+        self.index = index
         self._numbers = numbers
         self._tools = tools
         self._open: list[Chain] = []
@@ -103,21 +103,6 @@ class LiveLane:
     def number(self) -> int:
         """Give a new id."""
         return next(self._numbers)
-
-    def recorded(self, capture: int, seq: int) -> bytes:
-        """Read a recorded message again."""
-        record = self._index.captures[capture].source.record(seq)
-        assert isinstance(record, Payload)
-        return record.payload()
-
-    def value(self, capture: int, seq: int) -> Any:
-        """Read a recorded message again, parsed."""
-        said = read(self.recorded(capture, seq))
-        return None if said is None else said.value
-
-    def answers_of(self, call: RecordedCall, round_: RecordedRound) -> dict[str, Any]:
-        """Give what was answered to the asks of a recorded round."""
-        return self._index.answers(call, round_)
 
     async def play(self, chain: Chain) -> None:
         """Make a call; the session is begun before, or by it.
@@ -151,9 +136,11 @@ class LiveLane:
         await self.own(spec.INITIALIZE, params)
         await self._began()
 
-    async def tell(self, capture: int, seq: int) -> None:
+    async def tell(self, note: RecordedExchange) -> None:
         """Send a recorded notification again."""
-        said = read(self.recorded(capture, seq))
+        records = self.index.messages(note, "upstream")
+        data = next((record.payload() for record in records if isinstance(record, Payload)), b"")
+        said = read(data)
         if said is not None:
             await self.peer.tell(said)
 
@@ -244,13 +231,11 @@ class LiveLane:
     async def _began(self) -> None:
         """Say that the session has begun, and listen."""
         self._opened = True
-        note = self.lane.opened
-        records = [] if note is None else self._index.messages(note, "upstream")
-        said = next(
-            (read(r.payload()) for r in records if isinstance(r, Payload)),
-            read(bodies.notification(bodies.INITIALIZED)),
-        )
-        if said is not None:
+        if self.lane.opened is not None:
+            await self.tell(self.lane.opened)
+        else:
+            said = read(bodies.notification(bodies.INITIALIZED))
+            assert said is not None
             await self.peer.tell(said)
         if self.lane.listens:
             await self.peer.listen(self.hear)

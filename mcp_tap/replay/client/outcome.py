@@ -66,18 +66,20 @@ def _verdict(
     call = played.item.call
     assert call is not None
     made = list(dict.fromkeys(found[number] for number in played.ids if number in found))
-    if not made:
+    if played.gone or not made:
         return Verdict(played=played, state="not-sent", compared=None)
     a, b = call_of(old, call), call_of(new, merged(made))
     if _crossed(old, new):
         a, b = _without_loose(a), _without_loose(b)
     if played.kept is not None:
         a, b = _kept(a, b, played.kept)
+        if not played.failed:
+            a, b = replace(a, outcome="waiting"), replace(b, outcome="waiting")
     differences = compare_calls(a, b, rules, listings=False)
     state: State = "same"
     if differences:
         state = "differs"
-    elif played.kept is not None:
+    elif played.kept is not None and not played.failed:
         state = "cut-short"
     return Verdict(played=played, state=state, compared=Compared(a=a, b=b, differences=differences))
 
@@ -88,13 +90,10 @@ def _kept(a: SaidCall, b: SaidCall, rounds: int) -> tuple[SaidCall, SaidCall]:
     if of_a and of_b and of_b[-1].asks and not of_a[-1].asks and len(of_a) == len(of_b):
         of_a.pop()  # then it came to an end where it asks now
     for side in (of_a, of_b):
-        if side:
+        if len(side) == rounds:
             asks = tuple(replace(ask, answer=None) for ask in side[-1].asks)
             side[-1] = replace(side[-1], asks=asks)
-    return (
-        replace(a, rounds=tuple(of_a), outcome="waiting"),
-        replace(b, rounds=tuple(of_b), outcome="waiting"),
-    )
+    return replace(a, rounds=tuple(of_a)), replace(b, rounds=tuple(of_b))
 
 
 def _outside(

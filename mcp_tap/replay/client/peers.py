@@ -25,11 +25,6 @@ class Reply(Struct, frozen=True):
     why: str = ""
     """Why none came."""
 
-    @property
-    def result(self) -> dict[str, object]:
-        """Its result; empty for an error."""
-        return {} if self.said is None else self.said.result
-
 
 class Peer(Protocol):
     """One client's way to the server."""

@@ -20,7 +20,6 @@ from mcp_tap.answers.fill import has_mask
 from mcp_tap.core import spec
 from mcp_tap.core.model import Era
 from mcp_tap.core.records import HttpRequest, Message
-from mcp_tap.core.text import plural
 from mcp_tap.replay.client.bodies import INITIALIZED, Push, pushes_of
 from mcp_tap.replay.compare.reading import value_said
 from mcp_tap.replay.index import Index
@@ -92,6 +91,8 @@ class Plan:
         self._index = index
         self._answered = answered
         self.capture = index.captures[0]
+        self.whole = wanted is None
+        """Nothing of the capture was left out on purpose."""
         self.lanes: dict[str, Lane] = {}
         self.items: list[Item] = []
         self.tools: Mapping[str, Any] = run_of(index, 0).tools or {}
@@ -235,13 +236,6 @@ def requests_of(call: RecordedCall) -> list[RecordedRound]:
     return found
 
 
-def told(plan: Plan) -> str:
-    """Count what a plan has."""
-    calls = plan.calls
-    sent = sum(item.cannot is None for item in calls)
-    return f"{sent} of {plural(len(calls), 'call')}"
-
-
 def _joined(calls: list[RecordedCall]) -> list[RecordedCall]:
     """Let retries that may belong to several calls go on with one each."""
     known: dict[int, RecordedCall] = {}
@@ -273,7 +267,7 @@ def merged(parts: Sequence[RecordedCall]) -> RecordedCall:
         return first
     return replace(
         first,
-        rounds=list(_answered(parts)),
+        rounds=tuple(_answered(parts)),
         others=tuple(number for part in parts for number in part.others),
         outcome=last.outcome,
         end=last.end,

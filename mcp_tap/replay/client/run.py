@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from mcp_tap.answers.book import Book
 from mcp_tap.bridge.heads import Tools
-from mcp_tap.core.records import Payload
 from mcp_tap.core.spec import INITIALIZE
 from mcp_tap.replay.client.answering import Answers
 from mcp_tap.replay.client.chain import Chain, Played
@@ -27,6 +26,7 @@ from mcp_tap.replay.client.peers import Peer, Unreachable
 from mcp_tap.replay.client.plan import Item, Lane, Plan
 from mcp_tap.replay.client.writing import may_write
 from mcp_tap.replay.index import Index
+from mcp_tap.replay.recorded import RecordedExchange
 
 Parallel: TypeAlias = Literal["recorded", "one"]
 Connect: TypeAlias = Callable[[Lane, Tools], Awaitable[Peer]]
@@ -98,8 +98,8 @@ class ClientRun:
                     streams.append(begun)
             await self._wait([one for one in running if one not in streams], _NEVER)
             await self._close_streams(streams, running, until=_NEVER)
-            for lane in self._lanes.values():
-                if not self.gone:
+            if self._plan.whole and not self.gone:
+                for lane in self._lanes.values():
                     await lane.wait_for_stream()
         finally:
             for one in running + streams:
@@ -112,7 +112,9 @@ class ClientRun:
     async def _begin(self, item: Item) -> _Running | None:
         """Begin what is next; None where it is not sent."""
         if item.call is None:
-            return await self._note(item)
+            if item.note is not None:
+                await self._note(item.note, item.lane)
+            return None
         lane = None
         if item.cannot is None and not self.gone:
             try:
@@ -134,21 +136,15 @@ class ClientRun:
         task = asyncio.get_running_loop().create_task(self._play(chain, lane))
         return _Running(item, task, chain)
 
-    async def _note(self, item: Item) -> _Running | None:
-        note = item.note
-        if note is None or self.gone:
-            return None
-        records = self._index.messages(note, "upstream")
-        seq = next((record.seq for record in records if isinstance(record, Payload)), None)
-        if seq is None:
-            return None
+    async def _note(self, note: RecordedExchange, lane: Lane) -> None:
+        if self.gone:
+            return
         try:
-            lane = await self._lane(item.lane)
-            await lane.ready()
-            await lane.tell(note.capture, seq)
+            live = await self._lane(lane)
+            await live.ready()
+            await live.tell(note)
         except Unreachable as error:
             self.gone = str(error)
-        return None
 
     async def _see_tools(self, item: Item, lane: LiveLane) -> None:
         """Hold a call back that may change things."""
@@ -172,6 +168,8 @@ class ClientRun:
             self.gone = self.gone or lane.peer.gone
         except Unreachable as error:
             self.gone = str(error)
+            if chain.played.gone:
+                chain.item.cannot, chain.item.why = "gone", self.gone
 
     async def _lane(self, lane: Lane) -> LiveLane:
         live = self._lanes.get(lane.name)
