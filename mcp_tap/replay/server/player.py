@@ -6,6 +6,7 @@ It knows no socket and no clock; the faces for HTTP and stdio bring theirs along
 from __future__ import annotations
 
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias
 
@@ -30,7 +31,6 @@ OnMiss: TypeAlias = Literal["error", "nearest", "404", "forward"]
 JSON: Final = [("Content-Type", "application/json")]
 MARK: Final = "Mcp-Tap-Error"
 _MOST_SESSIONS: Final = 10_000
-_MOST_IDS: Final = 10_000
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ class Player:
         self._states = States(self._book)
         self._scripts = Scripts(index)
         self._misses = Misses(index, self._book)
-        self._sessions: dict[str, Session] = {}
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._anonymous = Session(id=None)
         self._turns = Turns(index)
         self._visits = Visits(index, self._scripts, self._turns, clock)
@@ -197,12 +197,9 @@ class Player:
             delivered=delivered,
             branch=lambda play, response: self._branches.of(play, node, response),
         )
-        if caller.id is not None:
-            session.cancels[id_key(given.value.get("id"))] = play.cancelled
-            session.ids[script.exchange.number] = caller.id
-            for table in (session.cancels, session.ids):
-                if len(table) > _MOST_IDS:
-                    del table[next(iter(table))]  # type: ignore[arg-type]
+        if caller.id is not None and (session.id is not None or script.waits):
+            session.began(id_key(given.value.get("id")), play.cancelled)
+            session.numbered(script.exchange.number, caller.id)
         play.advance()
         return play
 
@@ -277,7 +274,7 @@ class Player:
         assert new.id is not None
         self._sessions[new.id] = new
         if len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.pop(next(iter(self._sessions))).end()
+            self._sessions.popitem(last=False)[1].end()
         return new
 
     # what was not recorded

@@ -7,7 +7,7 @@ for a client that takes it up with `Last-Event-ID`.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from mcp_tap.replay.server.outlets import Outlet
 MOST_KEPT: Final = 10_000
 """Messages kept for a stream that is not being read, or may be taken up again."""
 MOST_ASKS: Final = 10_000
+MOST_REQUESTS: Final = 10_000
 
 
 class Stream(Struct, eq=False):
@@ -86,26 +87,38 @@ class Session(Struct, eq=False):
     """What comes of itself."""
     streams: deque[Stream] = field(default_factory=lambda: deque(maxlen=256))
     """Streams of requests, which may be taken up again."""
-    asks: dict[tuple[bool, str], Asked] = field(default_factory=dict)
+    asks: OrderedDict[tuple[bool, str], Asked] = field(default_factory=OrderedDict)
     used: set[int] = field(default_factory=set)
     """Ids that asks have had."""
-    cancels: dict[tuple[bool, str], Callable[[], None]] = field(default_factory=dict)
-    """Requests under way, by id, and what a cancellation calls."""
-    ids: dict[int, bytes] = field(default_factory=dict)
+    cancels: OrderedDict[tuple[bool, str], Callable[[], None]] = field(default_factory=OrderedDict)
+    """Requests, by id, and what a cancellation calls."""
+    ids: OrderedDict[int, bytes] = field(default_factory=OrderedDict)
     """Recorded exchange -> id of this client's request."""
+
+    def began(self, key: tuple[bool, str], cancel: Callable[[], None]) -> None:
+        """Take note of a request that can be cancelled."""
+        self.cancels[key] = cancel
+        if len(self.cancels) > MOST_REQUESTS:
+            self.cancels.popitem(last=False)
+
+    def numbered(self, exchange: int, token: bytes) -> None:
+        """Take note of the id that the request of a recorded exchange has here."""
+        self.ids[exchange] = token
+        if len(self.ids) > MOST_REQUESTS:
+            self.ids.popitem(last=False)
 
     def ask(self, recorded: Any, asked: Asked) -> bytes:
         """Number an ask: as it was recorded, unless that number is taken."""
         key = id_key(recorded)
         number = recorded
         if key in self.asks or (type(recorded) is int and recorded in self.used):
-            number = max((*self.used, -1)) + 1
+            number = max(self.used, default=-1) + 1
             key = id_key(number)
         if type(number) is int:
             self.used.add(number)
         self.asks[key] = asked
-        while len(self.asks) > MOST_ASKS:
-            self.asks.pop(next(iter(self.asks)))
+        if len(self.asks) > MOST_ASKS:
+            self.asks.popitem(last=False)
         return dumps(number)
 
     def answered(self, response: dict[str, Any]) -> bool:
