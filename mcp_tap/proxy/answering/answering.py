@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from mcp_tap.answers.book import Answered, Book, Decided, Unmatched
 from mcp_tap.answers.question import Question
 from mcp_tap.core.bounded import Bounded
-from mcp_tap.core.values import short
 from mcp_tap.proxy.answering.request import Reader
 from mcp_tap.proxy.answering.sessions import Sessions
 from mcp_tap.proxy.answering.tasks import Tasks
@@ -24,6 +24,7 @@ LONGEST = 600.0
 LIMITS = frozenset({"too-many-rounds", "asks-again", "answers-timeout"})
 """Errors of calls that have gone on for too long."""
 _MOST_PASSED = 4096
+_MOST_ALIKE = 64
 
 Person: TypeAlias = Callable[[Sequence[Question], Unmatched], Awaitable[Decided]]
 """Lets a person decide on a round."""
@@ -101,13 +102,25 @@ class Answering:
         for errand in [*self.errands]:
             errand.drop("shutdown", "the tap stopped")
 
-    def passed(self, state: str, call: Hashable, t: float) -> None:
-        """Remember whose state a client was given, since it answers that round itself."""
-        self._passed.put(short(state), call, t)
+    def passed(self, round_: Hashable, call: Hashable, t: float) -> None:
+        """Remember whose round a client was given, which answers that itself.
 
-    def resumed(self, state: str | None) -> Hashable:
-        """Find the call that a client's own retry goes on with."""
-        return None if state is None else self._passed.get(short(state))
+        Args:
+            round_: what its own retry will be known by.
+            call: the round's.
+            t: when.
+        """
+        calls = self._passed.get(round_) or deque(maxlen=_MOST_ALIKE)
+        calls.append(call)
+        self._passed.put(round_, calls, t)
+
+    def resumed(self, round_: Hashable) -> Hashable:
+        """Find the call that a client's own retry goes on with; each but once.
+
+        Servers may give many calls the same state.
+        """
+        calls = self._passed.get(round_)
+        return calls.pop() if calls else None
 
 
 __all__ = ["LONGEST", "MAX_ROUNDS", "Answered", "Answering", "Decided", "Person", "Unmatched"]

@@ -76,9 +76,7 @@ class Chain(Rounds):
             )
         else:
             self._passed = True
-            state = round_.asked.state_text
-            if state is not None:
-                self.answering.passed(state, self.call, self.exchange.tap.t)
+            self.hand_on(round_.asked, self.exchange.tap.t)
             self.end()
 
     def tell(self, round_: Round, tape: Tape) -> None:

@@ -5,7 +5,8 @@ No socket, no clock: bytes in, bytes out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from mcp_tap.core import spec
 from mcp_tap.core.model import AskKind
 from mcp_tap.core.splice import SpliceError, find, members, put, spliced
+from mcp_tap.core.values import short
 from mcp_tap.core.wire import UNPARSED, dumps, loads
 from mcp_tap.net.heads import Head, RequestLine
 from mcp_tap.proxy.answering.heads import field
@@ -36,6 +38,7 @@ _WORD: Final = _KEY[_KEY.rindex(b"/") + 1 : -1]
 class _Params(Struct, rename={"meta": "_meta"}, gc=False):
     name: Raw | UnsetType = UNSET
     uri: Raw | UnsetType = UNSET
+    arguments: Raw | UnsetType = UNSET
     meta: Raw | UnsetType = UNSET
     requestState: Raw | UnsetType = UNSET  # noqa: N815 - the word of the protocol
     taskId: Raw | UnsetType = UNSET  # noqa: N815 - likewise
@@ -105,6 +108,13 @@ class Watched(Struct, gc=False):
         """The requestState it carries, where it answers a round itself."""
         params = self.members.params
         return None if params is UNSET else _text(params.requestState)
+
+    def with_state(self, state: str) -> Hashable:
+        """Give what its client's own retry with this state has in common with it."""
+        params = self.members.params
+        arguments = b"" if params is UNSET or params.arguments is UNSET else bytes(params.arguments)
+        about = blake2b(arguments, digest_size=16).digest()
+        return short(state), self.method, self.name, about
 
     @property
     def declared(self) -> frozenset[AskKind]:

@@ -34,8 +34,9 @@ class Rounds:
         """
         self.answering = answering
         self.watched = watched
-        earlier = answering.resumed(watched.state)
-        self.call: Hashable = earlier if earlier is not None else number
+        state = watched.state
+        earlier = None if state is None else answering.resumed(watched.with_state(state))
+        self.call: Hashable = number if earlier is None else earlier
         self.rounds = 0
         self._waits = 0
         self._arguments: Any = None
@@ -66,6 +67,11 @@ class Rounds:
         if asks:
             return decide(self.answering, asks)
         return Pass("it asks for nothing") if asked.state is None else Send({})
+
+    def hand_on(self, asked: Asked, t: float) -> None:
+        """Take note that the client gets a round, and may go on with the call by itself."""
+        if asked.state_text is not None:
+            self.answering.passed(self.watched.with_state(asked.state_text), self.call, t)
 
     def again(self, token: bytes, asked: Asked, answers: dict[str, Given]) -> bytes:
         """Write the request once more, with answers to a round; `token`: of its id.

@@ -128,8 +128,7 @@ class LineCall(Rounds):
             return [seen, *said, *self.send(round_.asked, verdict.answers, t)]
         if isinstance(verdict, Pass):
             self._passed = True
-            if round_.asked.state_text is not None:
-                self.answering.passed(round_.asked.state_text, self.call, t)
+            self.hand_on(round_.asked, t)
             self.end()
             if self._own is None:
                 return [ToClient(line), *said]

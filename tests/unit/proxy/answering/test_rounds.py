@@ -54,9 +54,30 @@ def test_a_round_without_asks_waits_longer_each_time_until_one_asks():
 
 def test_a_call_that_its_client_goes_on_with_is_the_same():
     first = rounds()
-    first.answering.passed("state", 5, 1.0)
-    body = request(8, requestState="state")
-    assert Rounds(first.answering, Watched("tools/call", body, Meta()), 9).call == 5
+    first.hand_on(asking(state='"state"'), 1.0)
+    assert retried(first, requestState="state").call == first.call
+
+
+def test_another_call_with_the_same_state_is_another():
+    first = rounds()
+    first.hand_on(asking(state='"state"'), 1.0)
+    assert retried(first, requestState="state", arguments={"day": 2}).call == 9
+
+
+def test_calls_whose_state_is_alike_are_as_many_as_they_are():
+    """Each of them is asked the same, and given the same, no more than once."""
+    first = rounds()
+    calls = [Rounds(first.answering, first.watched, number) for number in range(4)]
+    for call in calls:
+        call.hand_on(asking(state='"same"'), 1.0)
+    again = [retried(first, requestState="same") for _ in calls]
+    assert {call.call for call in again} == {0, 1, 2, 3}
+    verdicts = [call.round(asking(state='"same"', day=form("day"))).verdict for call in again]
+    assert [type(verdict) for verdict in verdicts] == [Send] * 4
+
+
+def retried(first, **params):
+    return Rounds(first.answering, Watched("tools/call", request(8, **params), Meta()), 9)
 
 
 @pytest.mark.parametrize(
