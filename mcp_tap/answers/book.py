@@ -137,6 +137,16 @@ class Book:
         """Entry -> calls it has answered for."""
         self._loops = Loops()
 
+    def add(self, script: Script) -> None:
+        """Let a further script answer, before all others."""
+        count = len(script.entries)
+        self.scripts = (script, *self.scripts)
+        self.entries = (*script.entries, *self.entries)
+        self._matched = {place + count for place in self._matched}
+        self._spent = {place + count: calls for place, calls in self._spent.items()}
+        for call, counts in self._calls.items():
+            self._calls[call] = {place + count: rounds for place, rounds in counts.items()}
+
     # -- deciding ------------------------------------------------------------------------------
 
     def decide(self, asks: Sequence[Question]) -> Decided:

@@ -50,6 +50,22 @@ def load(text: str, name: str) -> Script:
     return script
 
 
+def load_table(table: Mapping[str, Any], name: str) -> Script:
+    """Read a script that is a table already, as TOML gives one.
+
+    Args:
+        table: `{"answer": [...]}` and what else stands at the top of a file.
+        name: what it is called, for errors and records.
+
+    Raises:
+        ScriptError: it cannot be meant; the first of its mistakes.
+    """
+    script, problems = Reader(name).table(table)
+    if script is None:
+        raise problems[0]
+    return script
+
+
 def read(text: str, name: str) -> tuple[Script | None, list[ScriptError]]:
     """Read a script; None with everything that is wrong with it."""
     return Reader(name).script(text)
@@ -80,7 +96,7 @@ class Reader(Steps):
     """Reads one script and collects what is wrong with it."""
 
     def script(self, text: str) -> tuple[Script | None, list[ScriptError]]:
-        """Read it."""
+        """Read it from TOML."""
         try:
             table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -89,6 +105,10 @@ class Reader(Steps):
         except RecursionError:
             self.wrong("script-unreadable", f"{self.name} is nested too deep")
             return None, self.problems
+        return self.table(table)
+
+    def table(self, table: Mapping[str, Any]) -> tuple[Script | None, list[ScriptError]]:
+        """Read it from what TOML gives."""
         self.known(table, TOP, self.name)
         version = table.get("version", VERSION)
         if version != VERSION or isinstance(version, bool):

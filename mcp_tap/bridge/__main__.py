@@ -1,7 +1,8 @@
-"""`python -m mcp_tap.bridge`: a stdio server that passes everything on to an HTTP server.
+"""`python -m mcp_tap.bridge [URL]`: a stdio server that passes everything on to an HTTP server.
 
 `mcp-tap stdio --to URL` starts it in the place of a server.  What it has to know stands in the
-variable `MCP_TAP_BRIDGE`, since others can read a command line and headers may be secret.
+variable `MCP_TAP_BRIDGE`, since others can read a command line and headers may be secret.  Where
+there is no more to know than the URL, that can be the argument.
 """
 
 from __future__ import annotations
@@ -45,4 +46,8 @@ def _note(text: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(msgspec.json.decode(os.environ.pop(VARIABLE), type=Remote)))
+    if len(sys.argv) > 1:
+        told = Remote(url=sys.argv[1])
+    else:
+        told = msgspec.json.decode(os.environ.pop(VARIABLE), type=Remote)
+    asyncio.run(main(told))

@@ -145,7 +145,7 @@ def _over_http(
     from mcp_tap.cli.answering import nobody
     from mcp_tap.cli.http import child_of, wanted_view
     from mcp_tap.cli.judging import LiveVerdicts, live_policy
-    from mcp_tap.cli.replayed import ReplayedServer
+    from mcp_tap.cli.replayed import ReplayedServer, upstream_of
     from mcp_tap.cli.serve import Job, main
     from mcp_tap.net.target import parse_target
     from mcp_tap.proxy.settings import TapSettings
@@ -153,7 +153,7 @@ def _over_http(
     on_miss, url = options["on_miss"], ""
     if on_miss.startswith(_FORWARD):
         on_miss, url = "forward", on_miss.removeprefix(_FORWARD)
-    upstream = _upstream(index)
+    upstream = upstream_of(index)
     host, port = options["listen"]
     settings = TapSettings(
         upstream=upstream,
@@ -199,14 +199,6 @@ def _told(text: str) -> None:
     """Print what is an error, also where a person wants no other words."""
     with contextlib.suppress(OSError):  # nobody reads it any more
         click.echo(harmless(text), err=True)
-
-
-def _upstream(index: Index) -> str:
-    """Name the server that was recorded: the replay has its path, and records under its name."""
-    for capture in index.captures:
-        if capture.header.transport == "http" and capture.header.upstream.startswith("http"):
-            return capture.header.upstream
-    return "http://localhost/mcp"
 
 
 def _over_stdio(

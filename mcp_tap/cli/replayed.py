@@ -112,3 +112,11 @@ def told(index: Index) -> str:
     if lost:
         parts.append(f"{plural(lost, 'record')} LOST")
     return f"{names} ({', '.join(parts)})"
+
+
+def upstream_of(index: Index) -> str:
+    """Name the server that was recorded: the replay has its path, and records under its name."""
+    for capture in index.captures:
+        if capture.header.transport == "http" and capture.header.upstream.startswith("http"):
+            return capture.header.upstream
+    return "http://localhost/mcp"

@@ -30,7 +30,6 @@ from mcp_tap.proxy.answering.eras import EitherExchange
 from mcp_tap.proxy.answering.records import Records
 from mcp_tap.proxy.beginning import Feed, header_of, redactor_of
 from mcp_tap.proxy.desk import Desk
-from mcp_tap.proxy.exchange import HttpExchange
 from mcp_tap.proxy.listener import ClientConnection
 from mcp_tap.proxy.recording import Recording
 from mcp_tap.proxy.settings import TapSettings
@@ -82,9 +81,6 @@ class HttpRun:
         self._pipeline = Pipeline(label=settings.label, judging=judging, sift=sift)
         self._answering = answering
         self._pool = pool
-        if answering is not None:
-            answering.label = settings.label
-            answering.host = self._target.authority
         self._writer: CaptureWriter | None = None
         self._server: asyncio.Server | None = None
         self._desk: Desk | None = None
@@ -115,6 +111,11 @@ class HttpRun:
     def records(self) -> int:
         """Records made so far."""
         return self._tap.recording.seq if self._tap else 0
+
+    @property
+    def clients(self) -> int:
+        """Connections of clients that are open."""
+        return len(self._tap.clients) if self._tap else 0
 
     async def start(self) -> None:
         """Bind and accept.
@@ -175,8 +176,9 @@ class HttpRun:
             extra_headers=[(n.encode("latin-1"), v.encode("latin-1")) for n, v in settings.headers],
             upstream_host=None if keep else target.authority.encode("latin-1"),
             started=started,
-            begin=self._exchanges(recording),
         )
+        if self._answering is not None:
+            self.answer(self._answering)
         self._tick()
         await self._server.start_serving()
         if self._judging:
@@ -184,10 +186,18 @@ class HttpRun:
             # daemon: one that is within a library's code when the interpreter ends aborts it.
             loop.call_soon(Thread(target=warm, name="warm").start)
 
-    def _exchanges(self, recording: Recording) -> Callable[..., HttpExchange]:
-        if self._answering is None:
-            return HttpExchange
-        return EitherExchange.of(self._answering, Records(recording))
+    def answer(self, answering: Answering) -> None:
+        """Let `answering` answer what servers ask, from the next exchange of a started run on."""
+        assert self._tap is not None
+        answering.label = self._settings.label
+        answering.host = self._target.authority
+        self._answering = answering
+        self._tap.begin = EitherExchange.of(answering, Records(self._tap.recording))
+
+    def settle(self) -> None:
+        """Work off what has passed so far: whoever looked on knows of all of it then."""
+        if self._desk is not None:
+            self._desk.finish()
 
     def heard(self, line: bytes) -> None:
         """Record a line of the server's stderr, where somebody else reads that."""

@@ -77,12 +77,18 @@ class Answering:
         """What it is called as long as nothing else is known."""
         self._ids = count(1)
         self._id = f'"mcp-tap-{mark}-'.encode() if mark else b'"mcp-tap-'
-        self._passed: Bounded[str | bytes, Hashable] = Bounded(_MOST_PASSED, LONGEST * 6)
+        self._passed: Bounded[Hashable, deque[Hashable]] = Bounded(_MOST_PASSED, LONGEST * 6)
 
     @property
     def server_name(self) -> str | None:
         """What the server is called: by the user, by itself, else its host."""
         return self.label or self.server or self.host
+
+    def renew(self) -> None:
+        """Take note that the book can answer more than it could."""
+        self.advertised.clear()
+        self.advertised.update(self.book.advertised())
+        self.reader = Reader(self.advertised)
 
     def next_id(self) -> bytes:
         """Give the token of an id that no other request of the run has from the tap."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import httptools
@@ -27,11 +28,12 @@ from mcp_tap.net.sink import ResponseSink, Upstream
 from mcp_tap.net.target import Target, tls_context
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.net.whole import Whole
-from mcp_tap.replay.server.play import Play, is_stream
+from mcp_tap.replay.server.play import Play
 from mcp_tap.replay.server.player import Forward, Player, Request
 
 _SESSION: Final = HEADER_SESSION.encode()
 _LAST_EVENT: Final = HEADER_LAST_EVENT.encode()
+_STREAM: Final = "text/event-stream"
 _CHUNKED: Final = (b"Transfer-Encoding", b"chunked")
 _FRAMING: Final = (b"content-length", b"transfer-encoding", b"expect")
 
@@ -240,8 +242,7 @@ class ReplayConnection:
     def head(self, status: int, reason: str, headers: Headers) -> None:
         """Begin the response."""
         self._line = StatusLine(status, reason.encode("latin-1"), "1.1")
-        self._headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers]
-        self._streams = is_stream(headers)
+        self._headers, self._streams = _raw(tuple(headers))
         if self._streams and self._sink is not None:
             fields = [*self._headers, _CHUNKED]
             self._sink.upstream_head(self._pool.replies.read(self._line, fields), to_eof=False)
@@ -295,6 +296,14 @@ class ReplayConnection:
             self._body.append(data)
         elif self._sink is not None and data:
             self._sink.upstream_data(data)
+
+
+@lru_cache(maxsize=512)
+def _raw(headers: tuple[tuple[str, str], ...]) -> tuple[RawHeaders, bool]:
+    """Give fields as they are written, and tell whether they begin a stream of events."""
+    kinds = [value for name, value in headers if name.lower() == "content-type"]
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    return raw, any(kind.lower().startswith(_STREAM) for kind in kinds)
 
 
 def event(data: bytes, sse: Sse | None) -> bytes:
