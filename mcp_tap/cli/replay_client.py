@@ -115,8 +115,8 @@ def command(ctx: click.Context, /, arguments: tuple[str, ...], **given: Any) -> 
     answer.  Tools that may change things are called with --yes only: those that are not said to
     only read (readOnlyHint).
 
-    With COMMAND, it is started as the server and spoken to over stdio.  docs/replay.md tells more,
-    and describes the document of -f json.
+    With COMMAND, it is started as the server and spoken to over stdio.  docs/replay.md tells more;
+    docs/replay-client-json.md describes the document of -f json.
     """
     out = output()
     if out.json:

@@ -1,8 +1,8 @@
 """The document of `replay client -f json`: a versioned contract, told by the structs of this file.
 
 Adding fields keeps `VERSION`; renaming, removing or changing the meaning of one does not.  The
-schema in docs/replay-client.schema.json and the tables of docs/replay.md are made from these
-structs.
+schema in docs/replay-client.schema.json and the tables of docs/replay-client-json.md are made from
+these structs.
 """
 
 from __future__ import annotations

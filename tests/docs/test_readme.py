@@ -27,10 +27,12 @@ def test_ci_runs_the_tests_as_the_readme_says():
 @pytest.mark.parametrize("line", OURS)
 def test_the_readmes_commands_are_understood(line):
     """Parse each as the command line does, without running it."""
-    from mcp_tap.cli.main import AROUND, group
+    from mcp_tap.cli.main import AROUND, COMMANDS, group
 
     words = shlex.split(line, comments=True)[1:]
     words = [AROUND, *words] if words[0] == "--" else words
+    if "-".join(words[:2]) in COMMANDS:
+        words[:2] = ["-".join(words[:2])]
     with group.make_context("mcp-tap", [words[0]], resilient_parsing=True) as root:
         command = group.get_command(root, words[0])
         assert command, words[0]
