@@ -66,9 +66,8 @@ class Index:
         Raises:
             CaptureError: the file was changed meanwhile.
         """
-        read = self.captures[exchange.capture].source.record
         other = "upstream" if leg == "client" else "client"
-        records = [read(seq) for seq in exchange.seqs]
+        records = self.captures[exchange.capture].source.again(exchange.seqs)
         return [record for record in records if getattr(record, "leg", None) != other]
 
     def value(self, capture: int, seq: int) -> Any:

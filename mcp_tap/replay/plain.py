@@ -84,7 +84,8 @@ class Plain(Struct, eq=False):
         if kind is Message:
             return self._message(record)  # type: ignore[arg-type]
         if kind is HttpResponse:
-            return record.status == 200 and record.leg is None  # type: ignore[union-attr]
+            usual = record.status == 200 and record.leg is None  # type: ignore[union-attr]
+            return usual and self.request is not None
         return kind is Closed and self.response_seq is not None
 
     def _message(self, record: Message) -> bool:

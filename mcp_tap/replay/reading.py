@@ -34,6 +34,7 @@ from mcp_tap.replay.recorded import (
 )
 
 _NONE: Final = array("Q")
+_ALL_OF_PLAIN: Final = 5
 MOST_PLAIN: Final = 1_000
 """Exchanges that may be waited for: all their records are kept so long."""
 _PAYLOADS: Final = frozenset({Message, Body, Noise})
@@ -159,6 +160,7 @@ class Reading:
         seen = self._capture.exchanges[number]
         seen.seqs = array("Q", [record.seq for record in plain.records])
         seen.end, seen.how = closed.t, closed.how
+        seen.plain = len(plain.records) == _ALL_OF_PLAIN and closed.how == "complete"
         seen.kind, seen.method, seen.era = "request", intern(request["method"]), "stateless"
         seen.verb, seen.path, seen.status = "POST", intern(head.path), 200
         target = target_of(request)

@@ -47,6 +47,9 @@ class RecordedExchange(Struct, kw_only=True, eq=False, gc=False):
     status: int | None = None
     by_tap: bool = False
     """The tap sent it on its own: it is on the upstream leg only."""
+    plain: bool = False
+    """It is stateless and has five records: head and message of the request, head and message of a
+    response that is the final result, and the end."""
     key: bytes | None = None
     """Of a request: digest of method, target and arguments, by which calls are matched; None where
     something in these was masked or not recorded, so that they have to be compared."""

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -32,6 +32,8 @@ from mcp_tap.core.records import AnyRecord
 from mcp_tap.errors import CaptureError
 
 _STDIN: Final = "-"
+NEAR: Final = 64 << 10
+"""Bytes within which records are read in one go."""
 
 
 class _Part(Struct, eq=False):
@@ -76,12 +78,38 @@ class Source:
         Raises:
             CaptureError: it is not where it was.
         """
-        path, line = self.reader.where(seq)
+        return self.again((seq,))[0]
+
+    def again(self, seqs: Sequence[int]) -> list[AnyRecord]:
+        """Read records again, in one go where they stand near each other, as they mostly do.
+
+        Raises:
+            CaptureError: one is not where it was.
+        """
+        where = self.reader.where
+        places = [where(seq) for seq in seqs]
+        if not places:
+            return []
+        (path, first), (other, last) = places[0], places[-1]
         part = self._parts[path]
-        begin, end = part.starts[line - 1], part.starts[line]
+        begin = part.starts[first - 1]
+        span = part.starts[last] - begin if other == path and first <= last else NEAR + 1
+        if span > NEAR and len(seqs) > 1:
+            return [self.again((seq,))[0] for seq in seqs]
         try:
-            found = decode_line(os.pread(part.file.fileno(), end - begin, begin), part.convert)
-        except (*UNDECODABLE, OSError):
+            block = os.pread(part.file.fileno(), span, begin)
+        except OSError:
+            block = b""
+        found = []
+        for seq, (_, line) in zip(seqs, places, strict=True):
+            start, end = part.starts[line - 1], part.starts[line]
+            found.append(self._decoded(block[start - begin : end - begin], part, seq, line))
+        return found
+
+    def _decoded(self, data: bytes, part: _Part, seq: int, line: int) -> AnyRecord:
+        try:
+            found = decode_line(data, part.convert)
+        except UNDECODABLE:
             found = None
         if found is None or found.seq != seq:
             raise CaptureError(

@@ -5,6 +5,7 @@ Everything else stays as it was recorded, byte for byte.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -20,8 +21,9 @@ CANCELLED: Final = ("params", "requestId")
 PARAMS_STATE: Final = ("params", "requestState")
 META_TOKEN: Final = ("params", "_meta", "progressToken")
 """Where in a message a token stands."""
-_FRONT: Final = b'{"jsonrpc":"2.0","id":'
-_BACK: Final = b',"jsonrpc":"2.0","id":'
+_FRONT: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":("[^"\\]*"|-?\d+),')
+_BACK: Final = re.compile(rb',"jsonrpc":"2\.0","id":("[^"\\]*"|-?\d+)\}\Z')
+_LONGEST_BACK: Final = 300
 
 
 def respliced(data: bytes, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:
@@ -42,22 +44,13 @@ def respliced(data: bytes, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:
     return spliced(data, edits) if edits else data
 
 
-def answering(data: bytes, recorded: Any, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:
-    """Give a response another id, and perhaps another state; most have their id at one end.
-
-    Args:
-        data: the response.
-        recorded: the id it has.
-        tokens: as for `respliced`.
-    """
+def answering(data: bytes, tokens: Mapping[tuple[str, ...], bytes]) -> bytes:
+    """Give a response another id, and perhaps another state; most have their id at one end."""
     token = tokens.get(ID)
     if len(tokens) == 1 and token is not None and data.count(b'"id"') == 1:
-        old = dumps(recorded)
-        front, back = _FRONT + old, _BACK + old + b"}"
-        if data.startswith(front + b","):
-            return _FRONT + token + data[len(front) :]
-        if data.endswith(back):
-            return data[: -len(old) - 1] + token + b"}"
+        found = _FRONT.match(data) or _BACK.search(data, max(0, len(data) - _LONGEST_BACK))
+        if found is not None:
+            return data[: found.start(1)] + token + data[found.end(1) :]
     return respliced(data, tokens)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
@@ -22,7 +23,6 @@ _LEFT_OUT: Final = {
     *(name.decode() for name in HOP_BY_HOP),
     *("content-length", "transfer-encoding", "content-encoding", "date"),
 }
-_STREAM: Final = "text/event-stream"
 
 
 class Caller(Struct):
@@ -206,7 +206,8 @@ class Play:
         if self._outlet is None:
             return
         session = None if self._session is None else self._session.id
-        self._outlet.head(record.status, record.reason, served_headers(record.headers, session))
+        headers = served(tuple(record.headers), session)
+        self._outlet.head(record.status, record.reason, headers)
 
     def _said(self, step: Step, record: Message) -> None:
         """Send a message with this client's tokens in it."""
@@ -222,7 +223,7 @@ class Play:
                 state = self._delivered(step)
                 if state is not None:
                     tokens[STATE] = dumps(state)
-            data = answering(data, value.get("id"), tokens)
+            data = answering(data, tokens)
         elif type(value) is dict:
             moved = self._notification(value, data)
             if moved is None:
@@ -302,22 +303,15 @@ _LEFT: Final = ("client_gone", "shutdown")
 """Ends that say nothing about what the server would have sent."""
 
 
-def served_headers(headers: Headers, session: str | None) -> Headers:
+@lru_cache(maxsize=512)
+def served(headers: tuple[tuple[str, str], ...], session: str | None) -> Headers:
     """Give the fields of a recorded response that a client gets."""
     found = []
     for name, value in headers:
         low = name.lower()
-        if low in _LEFT_OUT:
-            continue
         if low == spec.HEADER_SESSION:
             if session is not None:
                 found.append((name, session))
-            continue
-        found.append((name, value))
+        elif low not in _LEFT_OUT:
+            found.append((name, value))
     return found
-
-
-def is_stream(headers: Headers) -> bool:
-    """Tell whether a response is a stream of events."""
-    kinds = (value for name, value in headers if name.lower() == "content-type")
-    return any(kind.lower().startswith(_STREAM) for kind in kinds)

@@ -13,19 +13,22 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from mcp_tap.core import spec
+from mcp_tap.core.records import HttpResponse, Message
 from mcp_tap.core.values import id_key
 from mcp_tap.core.wire import UNPARSED, dumps, whole_value
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.keys import key_of, params_of, target_of
+from mcp_tap.replay.recorded import RecordedExchange
 from mcp_tap.replay.server.matching import AfterLast, Book, Exhausted, Given, Node
 from mcp_tap.replay.server.misses import Miss, Misses, error_of
 from mcp_tap.replay.server.outlets import Outlet, say
-from mcp_tap.replay.server.play import Caller, Clock, Play
+from mcp_tap.replay.server.play import Caller, Clock, Play, served
 from mcp_tap.replay.server.pushed import Branches
 from mcp_tap.replay.server.scripts import Script, Scripts, Step
 from mcp_tap.replay.server.sessions import Session
 from mcp_tap.replay.server.states import Refused, Served, States
 from mcp_tap.replay.server.visits import Turns, Visits
+from mcp_tap.replay.splicing import ID, answering
 
 OnMiss: TypeAlias = Literal["error", "nearest", "404", "forward"]
 JSON: Final = [("Content-Type", "application/json")]
@@ -164,6 +167,9 @@ class Player:
         else:
             path, before, token = (self._first(given, session),), None, None
         node = path[-1]
+        if before is None and node.exchange.plain and self._clock.pace is None:
+            self._answer(node.exchange, value, outlet)
+            return None
         script = self._scripts.of(node.exchange)
         if script.cut:
             raise self._misses.cut(given, node)
@@ -174,6 +180,16 @@ class Player:
             return self._delivered(step, path, given, before, token)
 
         return self._play(script, given, node, session, outlet, delivered=delivered)
+
+    def _answer(self, exchange: RecordedExchange, value: dict[str, Any], outlet: Outlet) -> None:
+        """Answer with what has nothing to it but a result: most calls of most captures have not."""
+        source = self._index.captures[exchange.capture].source
+        head, message = source.again(exchange.seqs[2:4])
+        assert isinstance(head, HttpResponse)
+        assert isinstance(message, Message)
+        outlet.head(head.status, head.reason, served(tuple(head.headers), None))
+        outlet.message(answering(message.payload(), {ID: dumps(value["id"])}), message.sse)
+        outlet.end()
 
     def _play(
         self,

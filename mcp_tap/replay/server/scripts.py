@@ -105,15 +105,15 @@ class Scripts:
 
     def _made(self, exchange: RecordedExchange) -> Script:
         place = exchange.capture, exchange.number
-        read = self._index.captures[exchange.capture].source.record
+        source = self._index.captures[exchange.capture].source
         seqs: Sequence[int] = exchange.seqs
         if exchange.verb:  # over HTTP, the first record is the request's head, the last the end
             seqs = seqs[1 : None if exchange.how is None else -1]
         if self._elsewhere:
             seqs = [seq for seq in seqs if (exchange.capture, seq) not in self._elsewhere]
-        steps = [step for step in map(_step, map(read, seqs)) if step is not None]
+        steps = [step for step in map(_step, source.again(seqs)) if step is not None]
         for seq in self._aside.get(place, ()):
-            step = _step(read(seq), aside=True)
+            step = _step(source.record(seq), aside=True)
             if step is not None:
                 steps.append(step)
         steps.sort(key=_SEQ)
