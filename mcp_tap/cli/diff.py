@@ -28,7 +28,7 @@ Exit codes:
 Examples:
   mcp-tap diff before.jsonl after.jsonl
   mcp-tap diff before.jsonl after.jsonl --ignore-path '/result/**/createdAt'
-  mcp-tap diff before.jsonl after.jsonl --no-normalise server-version --slower 2
+  mcp-tap diff a.jsonl b.jsonl --no-normalise server-version --slower 2
   mcp-tap diff before.jsonl after.jsonl -f json -o diff.json
 """,
 )

@@ -117,7 +117,7 @@ class Diff:
             trouble
             for captured in captures
             if (trouble := capture_trouble(
-                captured.source.reader, captured.records, "mcp-tap diff A B --allow-torn"
+                captured.source.reader, captured.lines, "mcp-tap diff A B --allow-torn"
             ))
         ]  # fmt: skip
         if not self._totals.calls:
@@ -147,7 +147,7 @@ class Diff:
 
 def _checked(captured: Captured) -> Checked:
     made = Checked(captured.source.reader, 0)
-    made.records = captured.records
+    made.records = captured.lines
     return made
 
 

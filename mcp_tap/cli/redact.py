@@ -24,7 +24,7 @@ Exit codes:
 Examples:
   mcp-tap redact run.jsonl --scan
   mcp-tap redact run.jsonl -o clean.jsonl --redact 'key:*password*'
-  mcp-tap redact run.jsonl -o - --redact 'value:[A-Z]{2}[0-9]{20}' | mcp-tap show -
+  mcp-tap redact run.jsonl -o - --redact 'key:iban' | mcp-tap show -
 """,
 )
 @click.argument("capture", metavar="[CAPTURE]", required=False)

@@ -36,7 +36,7 @@ Examples:
   mcp-tap replay client run.jsonl --dry-run
   mcp-tap replay client run.jsonl --to http://localhost:3000/mcp --yes
   mcp-tap replay client run.jsonl 'tool:book_*' --yes -- python server.py
-  mcp-tap replay client run.jsonl --to URL --ignore-path '/result/**/createdAt' -w new.jsonl
+  mcp-tap replay client run.jsonl --to URL --ignore-path '/result/**/at'
 """,
 )
 @click.argument("arguments", metavar="CAPTURE [FILTER]", nargs=-1, required=True)

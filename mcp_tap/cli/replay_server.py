@@ -74,7 +74,7 @@ Exit codes:
 Examples:
   mcp-tap replay server run.jsonl
   mcp-tap replay server run.jsonl -l 0 -- pytest tests/
-  mcp-tap replay server accept.jsonl decline.jsonl --on-miss forward=http://localhost:3000/mcp
+  mcp-tap replay server a.jsonl --on-miss forward=http://localhost:3000/mcp
   mcp-tap replay server run.jsonl --stdio
 """,
 )

@@ -158,7 +158,9 @@ async def _tap(job: Job, out: Output, ending: Ending, server: Server) -> int:
     try:
         await run.start()
     except TapError as error:
-        raise _port_taken(error, job) if error.code == "port-taken" else error from None
+        raise (
+            _port_taken(error, settings, _spelled(job)) if error.code == "port-taken" else error
+        ) from None
     gc.freeze()
     verdicts.started = run.header.started if run.header is not None else ""
     code = 0
@@ -286,9 +288,8 @@ def _write_ready(path: Path, url: str, capture: Path) -> None:
         ) from error
 
 
-def _port_taken(error: TapError, job: Job) -> TapError:
-    """Add to the error the command with a port that is free."""
-    settings = job.settings
+def _port_taken(error: TapError, settings: TapSettings, spelled: str) -> TapError:
+    """Add to the error the command, as `spelled` without it, with a port that is free."""
     free = _free_port(settings.host, settings.port)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     listen = str(free) if host == LOOPBACK else f"{host}:{free}"
@@ -297,7 +298,7 @@ def _port_taken(error: TapError, job: Job) -> TapError:
         error.what,
         where=error.where,
         why=error.why or "another program listens there",
-        help=f"mcp-tap {_spelled(job)} --listen {listen}",
+        help=f"mcp-tap {spelled} --listen {listen}",
     )
 
 

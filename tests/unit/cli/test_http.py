@@ -93,7 +93,7 @@ def test_console_needs_a_terminal_of_its_own(monkeypatch, wanted, where, view):
         monkeypatch.setattr(sys, "stdout", Terminal())
     beside = where == "beside a child"
     answers = LiveAnswers(None, max_rounds=10, longest=600.0, strict=False)
-    found = http._wanted_view(wanted, Output(quiet=True), beside_child=beside, answers=answers)
+    found = http.wanted_view(wanted, Output(quiet=True), beside_child=beside, answers=answers)
     assert found == view
 
 

@@ -49,7 +49,8 @@ def test_ready_file_that_cannot_be_replaced_leaves_nothing_behind(tmp_path):
 def test_taken_port_names_the_next_free_one(host, listen):
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     settings = TapSettings(upstream="http://x/a?b", host=host, port=40000)
-    error = serve._port_taken(UsageError("port-taken", "taken"), settings)
+    taken = UsageError("port-taken", "taken")
+    error = serve._port_taken(taken, settings, "http 'http://x/a?b'")
     command, _, free = error.help.rpartition(" ")
     assert command == "mcp-tap http 'http://x/a?b' --listen"
     assert free.startswith(listen)
