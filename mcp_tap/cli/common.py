@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -308,6 +307,8 @@ class TapCommand(click.Command):
 
 def _may_be_files() -> bool:
     """Tell whether a file is there that may have settings; reading it takes much longer."""
+    from pathlib import Path
+
     from mcp_tap.config_places import project_files, user_file
 
     return any(project_files(Path.cwd())) or user_file().is_file()
