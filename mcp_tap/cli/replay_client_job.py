@@ -53,7 +53,9 @@ class Job:
             from mcp_tap.cli.scripting import open_book
 
             self._book = open_book(given["answers"])
-        self._server = Server(given, command, show=out.say if out.verbose else None)
+        self._server = Server(
+            given, command, book=self._book, show=out.say if out.verbose else None
+        )
         self._counts: Counter[str] = Counter()
         self._differences: list[Difference] = []
         self._unsent: list[Item] = []

@@ -8,6 +8,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
+from mcp_tap.answers.book import Book
+from mcp_tap.answers.script import FromEnv
 from mcp_tap.bridge.heads import Tools
 from mcp_tap.core.text import safe
 from mcp_tap.proxy.run import HttpRun
@@ -21,6 +23,19 @@ _LINES: Final = 3
 """Lines of a server's stderr that are kept, to be told when it is gone."""
 
 
+def masks_of(book: Book) -> list[str]:
+    """Name the fields of answers that are filled from the environment, as `--redact` does."""
+    names = {
+        name.replace("'", "?")
+        for entry in book.entries
+        for step in entry.steps
+        for name, value in (step.content or {}).items()
+        if isinstance(value, FromEnv)
+    }
+    places = ("$.params.inputResponses.*.content", "$.result.content")
+    return [f"path:{place}['{name}']" for name in sorted(names) for place in places]
+
+
 class Server:
     """Gives each recorded client its way there; what passes is recorded."""
 
@@ -29,9 +44,18 @@ class Server:
         given: dict[str, Any],
         command: list[str] | None,
         *,
+        book: Book | None,
         show: Callable[[str], None] | None,
     ) -> None:
-        """Take the options that say where it is; `show` takes what it says on stderr."""
+        """Take the options that say where it is.
+
+        Args:
+            given: the options.
+            command: what starts it; None: it has a URL.
+            book: answers; what it takes from the environment is masked in what is recorded.
+            show: takes what the server says on stderr.
+        """
+        self._redact = [] if book is None else masks_of(book)
         self._command = command
         self._given = given
         self._show = show
@@ -66,6 +90,7 @@ class Server:
                 headers=list(given["header"]),
                 insecure=given["insecure"],
                 cacert=given["cacert"],
+                redact=self._redact,
                 host_header="upstream",
             )
             self._run = HttpRun(settings, capture=capture, view=Unseen(), judging=False)
@@ -94,7 +119,7 @@ class Server:
         if self.captures:
             path = path.with_name(f"{path.stem}-{len(self.captures) + 1}{path.suffix}")
         assert self._command is not None
-        peer = StdioPeer(recording(self._command, path), self._hear)
+        peer = StdioPeer(recording(self._command, path, self._redact), self._hear)
         await peer.start()
         self.captures.append(path)
         return peer

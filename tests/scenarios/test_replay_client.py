@@ -161,6 +161,20 @@ def test_a_script_answers_the_new_field(deployed, capsys, tmp_path):
     assert {call["why"] for call in document["calls"]} == {""}
 
 
+def test_what_a_script_takes_from_the_environment_is_in_no_report_and_no_capture(
+    deployed, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("WHY_NOW", "a-secret-reason")
+    script, new = tmp_path / "answers.toml", tmp_path / "new.jsonl"
+    text = 'version = 1\n[[answer]]\nname = "why"\nmatch = { field = "reason" }\n'
+    script.write_text(text + 'content = { yes = true, reason = { env = "WHY_NOW" } }\n', "utf-8")
+    words = ["-a", str(script), "-w", str(new), "--", *CHANGING, "--stdio", "required"]
+    code, document = resent(capsys, deployed(NEW), *words)
+    assert (code, {call["why"] for call in document["calls"]}) == (1, {""})
+    assert "a-secret-reason" not in json.dumps(document)
+    assert "a-secret-reason" not in new.read_text("utf-8")
+
+
 def test_another_result_is_reported_as_that(deployed, capsys):
     code, document = resent(capsys, deployed(NEW), "--", *CHANGING, "--stdio", "result")
     assert code == 1

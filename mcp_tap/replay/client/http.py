@@ -159,8 +159,9 @@ class HttpPeer:
             return None
         body = await response.read()
         _see(response, body)
-        answer = read(body) if response.content_type == JSON else None
-        if answer is not None and answer.kind == "response" and MARK not in response.headers:
+        own = MARK in response.headers
+        answer = read(body) if response.content_type == JSON and not own else None
+        if answer is not None and ("result" in answer.value or answer.code is not None):
             return Reply(answer)
         return Reply(None, _words(response, body))
 

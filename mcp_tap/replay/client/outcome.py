@@ -105,10 +105,9 @@ def _outside(
     )
     runs = [run_of(new, number) for number in range(len(new.captures))]
     if listed:
-        tools: dict[str, Any] = {}
-        for run in runs:
-            tools |= run.tools or {}
-        yield from compare_tools(plan.tools, tools, rules)
+        found = [run.tools for run in runs if run.tools is not None]
+        tools = {name: tool for each in found for name, tool in each.items()}
+        yield from compare_tools(plan.tools, tools if found else None, rules)
     if not whole:
         return
     if _crossed(old, new):

@@ -148,25 +148,24 @@ class Plan:
             lane.pushes += pushes_of(exchange, records)
             if lane.meta is None and exchange.era == "stateless" and exchange.kind == "request":
                 lane.meta = _meta(records)
-        for lane in self.lanes.values():
-            self._answer(lane)
+        self._answer()
 
-    def _answer(self, lane: Lane) -> None:
-        """Find what a lane's client answered to what it was asked in requests."""
-        waiting: dict[str, list[Push]] = {}
-        for push in lane.pushes:
-            waiting.setdefault(repr(push.id), []).append(push)
-        if not waiting:
-            return
-        for exchange in self.capture.exchanges.values():
-            if exchange.kind != "response" or self.lane_of(exchange) is not lane:
+    def _answer(self) -> None:
+        """Find what clients answered to what they were asked in requests."""
+        waiting: dict[tuple[str, str], list[Push]] = {}
+        for lane in self.lanes.values():
+            for push in lane.pushes:
+                waiting.setdefault((lane.name, repr(push.id)), []).append(push)
+        for exchange in self.capture.exchanges.values() if waiting else ():
+            if exchange.kind != "response":
                 continue
+            name = self.lane_of(exchange).name
             for record in self._index.messages(exchange, "upstream"):
                 if type(record) is not Message or record.sender == "server":
                     continue
                 value = value_said(record)
                 if type(value) is dict and "method" not in value:
-                    found = waiting.get(repr(value.get("id")))
+                    found = waiting.get((name, repr(value.get("id"))))
                     if found:
                         found.pop(0).answer = value
 

@@ -58,7 +58,6 @@ class StdioPeer:
         """Send a line; implements `Peer`."""
         try:
             self._process.send(said.data)
-            await self._process.drained()
         except Gone:
             raise Unreachable(self.gone or "the server reads no more") from None
 
@@ -104,19 +103,25 @@ class StdioPeer:
                 reply.set_result(Reply(None, self.gone))
 
 
-def recording(command: Sequence[str], capture: Path) -> list[str]:
-    """Give the command line that starts a server and records it."""
-    return [sys.executable, "-m", "mcp_tap.replay.client", "-w", str(capture), "--", *command]
+def recording(command: Sequence[str], capture: Path, redact: Sequence[str] = ()) -> list[str]:
+    """Give the command line that starts a server and records it; `redact` says what is masked."""
+    masks = [f"--redact={spec}" for spec in redact]
+    front = [sys.executable, "-m", "mcp_tap.replay.client", "-w", str(capture), *masks]
+    return [*front, "--", *command]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Carry and record until the server has ended; gives its exit code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("-w", dest="capture", type=Path)
+    parser.add_argument("--redact", action="append", default=[])
     parser.add_argument("command", nargs="+")
     given = parser.parse_args(arguments)
     run = StdioRun(
-        StdioSettings(command=given.command), capture=given.capture, view=Unseen(), judging=False
+        StdioSettings(command=given.command, redact=given.redact),
+        capture=given.capture,
+        view=Unseen(),
+        judging=False,
     )
     code = run.run()
     if run.trouble is not None:

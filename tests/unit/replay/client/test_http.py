@@ -136,6 +136,16 @@ async def test_what_is_no_message_is_told_and_no_redirect_followed(status, words
     assert len(posted) == 1
 
 
+async def test_an_error_of_another_protocol_is_no_response():
+    async def answer(posted):
+        return web.json_response({"error": "invalid_token"}, status=401)
+
+    async with serving(answer) as (peer, *_):
+        reply = await peer.ask(ask("x"), pytest.fail)
+    assert reply.said is None
+    assert "HTTP 401" in reply.why
+
+
 async def test_a_stream_that_ends_without_a_response_says_so():
     async def answer(posted):
         return await posted.stream(NOTE)
