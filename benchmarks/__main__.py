@@ -73,8 +73,9 @@ def _measure(
         if "replay" in wanted:
             _say("replay")
             capture = folder / "replayed.jsonl"
-            replayed.write(capture, max(1000, effort.exchanges // 3))
-            replayed.ready(report, capture, effort)
+            calls = max(1000, effort.exchanges // 3)
+            replayed.write(capture, calls)
+            replayed.ready(report, capture, calls, effort)
             replayed.answers(rig, report, capture, rig.plain(), effort)
         if "stdio" in wanted:
             _say("stdio")

@@ -34,6 +34,7 @@ def test_a_tiny_run_measures_everything(tmp_path):
     printed, figures = measure(tmp_path, *small, timeout=50)
     rows = {row[0] for table in figures["tables"] for row in table["rows"]}
     assert {"direct", "plain", "tap not recording", "tap", "tap --sync"} <= rows
+    assert {"replay", "replay server"} <= rows
     assert len(figures["goals"]) >= 12
     assert "x plain" in printed
 
@@ -41,4 +42,11 @@ def test_a_tiny_run_measures_everything(tmp_path):
 @pytest.mark.soak
 def test_memory_stays_flat_over_300000_exchanges(tmp_path):
     _, figures = measure(tmp_path, "--only", "memory", "--exchanges", "300000", timeout=1800)
+    assert not [goal for goal in figures["goals"] if not goal["met"]]
+
+
+@pytest.mark.soak
+def test_a_capture_of_100000_calls_is_ready_soon_and_served_fast(tmp_path):
+    _, figures = measure(tmp_path, "--only", "replay", "--exchanges", "300000", timeout=1800)
+    assert [goal["what"] for goal in figures["goals"]]
     assert not [goal for goal in figures["goals"] if not goal["met"]]
