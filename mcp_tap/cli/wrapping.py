@@ -244,21 +244,19 @@ def lines(results: Sequence[Done]) -> Iterator[str]:
     rows = [
         (
             outcome,
-            outcome.state,
-            safe(outcome.name),
-            outcome.kind.replace("none", "-"),
+            (outcome.state, safe(outcome.name), outcome.kind.replace("none", "-")),
             safe(shown(done.found.file.path)),
         )
         for done in results
         for outcome in done.outcomes
     ]
-    widths = [max((width(row[column]) for row in rows), default=0) for column in (1, 2, 3)]
-    for outcome, *cells in rows:
-        padded = [pad(cell, size) for cell, size in zip(cells, widths, strict=False)]
+    widths = [max((width(cells[column]) for _, cells, _ in rows), default=0) for column in range(3)]
+    for outcome, cells, file in rows:
+        padded = [pad(cell, size) for cell, size in zip(cells, widths, strict=True)]
         project = outcome.path[1] if outcome.path[0] == "projects" else ""
         notes = [f"project {safe(project)}"] * bool(project) + [safe(outcome.why)]
         note = "; ".join(filter(None, notes))
-        yield "  ".join([*padded, cells[-1]]).rstrip() + (f"  ({note})" if note else "")
+        yield "  ".join([*padded, file]).rstrip() + (f"  ({note})" if note else "")
         if outcome.upstream:
             yield f"  start its tap: {start_command(outcome)}"
 
