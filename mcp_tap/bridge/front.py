@@ -161,8 +161,8 @@ class Front:
             raise Refused(400, "named-twice", words, code=INVALID_REQUEST) from None
         except TapError as error:
             raise Refused(502, error.code, f"{error.what}: {error.why}", about=said) from None
-        except Gone:
-            raise Refused(502, ENDED, "the server has ended", about=said) from None
+        except Gone as gone:
+            raise Refused(502, ENDED, f"the server {gone}", about=said) from None
 
     async def _stateless(self, request: web.Request, said: Said) -> web.StreamResponse:
         if said.kind == "response":
@@ -172,7 +172,6 @@ class Front:
         if said.kind == "notification":
             if said.method != NOTE_INITIALIZED:
                 shared.pass_on(said)
-                await shared.sent()
             return web.Response(status=202)
         wrong = mismatch(said, request.headers, shared.tools)
         if wrong is not None:
@@ -188,9 +187,9 @@ class Front:
         if version not in (session.version, *REVISIONS):
             words = f"there is no revision {version}"
             raise Refused(400, "version", words, about=said, code=INVALID_REQUEST)
+        await session.room()
         if said.kind != "request":
             session.pass_on(said)
-            await session.sent()
             return web.Response(status=202)
         try:
             asked = session.ask(said)
@@ -282,10 +281,16 @@ class Front:
         return response
 
     async def _shared_process(self) -> Shared:
+        """Give the process of the stateless era, which takes a message now."""
         async with self._starting:
+            if self._shared is not None:
+                await self._shared.room()
             if self._shared is None:
                 shared = Shared(self._command, self._ways, self._forget)
                 await self._begin(shared)
+                await shared.room()
+                if shared.process.over:
+                    raise Gone(shared.process.how())
                 self._shared = shared
             return self._shared
 

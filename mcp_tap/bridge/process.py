@@ -2,8 +2,9 @@
 
 Rules of this file:
 
-- It is over when its output has ended and itself has, or `LINGER` seconds after one of them: what
-  it wrote last is taken before its end is told, and how it ended is known if it has.
+- It is over when its output has ended and itself has, or `LINGER` seconds after one of them, or
+  after it has closed its input: what it wrote last is taken before its end is told, and how it
+  ended is known if it has.
 - It is shut down in the specification's order, its whole group with it
   (2026-07-28, basic/transports/stdio#shutdown).
 """
@@ -30,7 +31,7 @@ LOOK: Final = 0.02
 
 
 class Gone(Exception):
-    """The server has ended."""
+    """The server takes no more; says how it ended."""
 
 
 class Process:
@@ -64,6 +65,8 @@ class Process:
         self._ready = asyncio.Event()
         self._ready.set()
         self._halved = False
+        self._deaf = False
+        self._stops = False
         self.over = False
         """It takes no more, and no more comes."""
 
@@ -83,7 +86,7 @@ class Process:
             lambda: _Output(MOST_WORDS, self._words, _nothing), os.fdopen(child.stderr, "rb", 0)
         )
         self._stdin, _ = await loop.connect_write_pipe(
-            lambda: _Input(self._ready), os.fdopen(child.stdin, "wb", 0)
+            lambda: _Input(self._ready, self._unread), os.fdopen(child.stdin, "wb", 0)
         )
 
     def send(self, line: bytes) -> None:
@@ -93,18 +96,23 @@ class Process:
             Gone: it reads no more.
         """
         if self.over or self._stdin is None or self._stdin.is_closing():
-            raise Gone
+            raise Gone(self.how())
         self._stdin.write(line + b"\n")
 
-    async def drained(self) -> None:
-        """Wait till it has read most of what was written."""
+    @property
+    def reads(self) -> bool:
+        """Tell whether it has read most of what was written."""
+        return self._ready.is_set()
+
+    async def room(self) -> None:
+        """Wait till it has read most of what was written, or is over."""
         await self._ready.wait()
 
     def how(self) -> str:
-        """Say how it ended: `exited with code 1`, or that it has only closed its output."""
+        """Say how it ended: `exited with code 1`, or which of its streams it has only closed."""
         status = None if self._child is None else self._child.status
         if status is None:
-            return "closed its output"
+            return f"closed its {'input' if self._deaf else 'output'}"
         if status >= 0:
             return f"exited with code {status}"
         with contextlib.suppress(ValueError):
@@ -116,6 +124,7 @@ class Process:
         child = self._child
         if child is None:
             return
+        self._stops = True
         if self._stdin is not None:
             self._stdin.close()
         try:
@@ -142,6 +151,15 @@ class Process:
         """Take note that the process has ended; on the thread that waited for it."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to tell
             self._loop.call_soon_threadsafe(self._half)
+
+    def _unread(self) -> None:
+        """Take note that nobody reads its input any more."""
+        self._deaf = True
+        if self._stops or self.over:
+            self._ready.set()
+        else:
+            self._ready.clear()
+            self._loop.call_later(LINGER, self._end)
 
     def _half(self) -> None:
         """Take note that its output has ended, or itself."""
@@ -178,10 +196,11 @@ class _Output(asyncio.Protocol):
 
 
 class _Input(asyncio.BaseProtocol):
-    """Tells when it reads."""
+    """Tells when it reads, and when it will no more."""
 
-    def __init__(self, ready: asyncio.Event) -> None:
+    def __init__(self, ready: asyncio.Event, end: Callable[[], None]) -> None:
         self._ready = ready
+        self._end = end
 
     def pause_writing(self) -> None:
         self._ready.clear()
@@ -190,7 +209,7 @@ class _Input(asyncio.BaseProtocol):
         self._ready.set()
 
     def connection_lost(self, _: Exception | None) -> None:
-        self._ready.set()
+        self._end()
 
 
 def _is_left(child: Child) -> bool:

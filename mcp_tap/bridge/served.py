@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_tap.bridge.messages import Said, own_error, read
-from mcp_tap.bridge.process import Gone, Process
+from mcp_tap.bridge.process import Process
 from mcp_tap.bridge.streams import Part, Stream
 from mcp_tap.core.spec import NOTE_PROGRESS
 from mcp_tap.core.splice import SpliceError
@@ -154,8 +154,6 @@ class Served(ABC):
             request.stream.end(Part(error, last=True, status=502, mark=ENDED))
         self._ended(self)
 
-    async def sent(self) -> None:
-        """Wait till the server has read what was passed on."""
-        await self.process.drained()
-        if self.process.over:
-            raise Gone
+    async def room(self) -> None:
+        """Wait till the server has read most of what was passed on, or is over: none piles up."""
+        await self.process.room()

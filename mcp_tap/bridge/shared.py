@@ -147,6 +147,8 @@ class Shared(Served):
     def _refuse(self, said: Said) -> None:
         """Answer a request of the server's, which nobody else may get in this era."""
         self.ways.once("server-request", f"the server asked {said.method}, which it may not")
+        if not self.process.reads:
+            return  # answers would pile up
         why = "servers send no requests in this revision"
         error = own_error(said.token("id"), "server-request", why, code=METHOD_NOT_FOUND)
         try:

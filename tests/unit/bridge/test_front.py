@@ -222,3 +222,49 @@ async def test_nothing_of_a_server_is_left_when_the_front_stops():
         await front.front.stop(0.05, 0.5)
         assert (child.status, child.has_group()) == (-15, False)
         assert (await asking).status == 502
+
+
+SLEEPS = [sys.executable, "-S", "-E", "-c", "import time; time.sleep(60)"]
+
+
+async def test_a_process_that_ends_at_once_is_started_again_with_the_next_request():
+    async with fronted(command=["true"]) as front:
+        for number in range(3):
+            reply = await front.ask(number, "tools/list")
+            assert (reply.status, reply.headers["Mcp-Tap-Error"]) == (502, "server-ended")
+        ended = "server-ended: the server exited with code 0"
+        await until(lambda: front.notices == [ended] * 3)
+
+
+async def test_a_request_right_after_the_process_has_ended_is_for_the_next_one():
+    async with fronted() as front:
+        for number in range(4):
+            assert (await front.call(number, "die")).status == 502
+            assert (await front.call(number, "pid")).status == 200
+
+
+async def test_requests_of_clients_that_leave_do_not_pile_up_before_a_server_that_does_not_read():
+    async with fronted(command=SLEEPS) as front:
+        connections = front.front._runner.server._connections
+        for number in range(4):
+            asking = asyncio.ensure_future(front.call(number, "raw", text="x" * (1 << 20)))
+            await until(lambda: connections)
+            await asyncio.wait([asking], timeout=0.03)
+            asking.cancel()
+            await asyncio.wait([asking])
+            await until(lambda: not connections)
+        assert front.front._shared.process._stdin.get_write_buffer_size() < 2 << 20
+
+
+async def test_a_server_that_asks_without_end_and_does_not_read_gets_no_endless_answer():
+    code = """
+import os
+os.read(0, 1)
+line = b'{"jsonrpc":"2.0","id":1,"method":"roots/list"}\\n' * 1000
+for _ in range(20): os.write(1, line)
+os.write(1, b'{"jsonrpc":"2.0","id":1,"result":{}}\\n')
+import time; time.sleep(60)
+"""
+    async with fronted(command=[sys.executable, "-S", "-E", "-c", code]) as front:
+        assert (await front.ask(7, "tools/list")).status == 200
+        assert front.front._shared.process._stdin.get_write_buffer_size() < 1 << 17

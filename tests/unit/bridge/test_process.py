@@ -53,6 +53,14 @@ async def test_it_is_over_when_it_has_closed_its_output_only():
     await server.stop(0, 5)
 
 
+async def test_it_is_over_when_it_has_closed_its_input_only():
+    server, told = process("os.close(0); time.sleep(60)")
+    await server.start()
+    await until(lambda: told == ["over"])
+    assert server.how() == "closed its input"
+    await server.stop(0, 5)
+
+
 @pytest.mark.parametrize(
     ("code", "how"),
     [
@@ -93,7 +101,7 @@ async def test_who_sends_more_than_is_read_can_wait():
     server, told = process("time.sleep(0.05); print(sum(len(l) for l in sys.stdin))")
     await server.start()
     server.send(b"x" * (1 << 20))
-    assert not server._ready.is_set()
-    await server.drained()
+    assert not server.reads
+    await server.room()
     await server.stop(5, 5)
     assert told == [b"%d" % ((1 << 20) + 1), "over"]
