@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -200,10 +200,7 @@ def _told(work: Callable[[], _T]) -> _T:
     try:
         return work()
     except TapError as error:
-        _fail(str(error))
-
-
-def _fail(words: str) -> NoReturn:
+        words = str(error)
     pytest.fail(words, pytrace=False)
 
 

@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.peers.programs import servers
 
+pytest_plugins = ["pytester"]
+
 # Tests start programs by the hundred, and there are workers: each would compile all it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

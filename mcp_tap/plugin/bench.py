@@ -38,6 +38,10 @@ WITHIN: Final = 15.0
 """Seconds a run has to begin, and to end."""
 
 
+LEAVE: Final = 0.3
+"""Seconds the clients of a test have to close their connections, once it is done."""
+
+
 class Wanted(Struct, frozen=True, kw_only=True):
     """What a test asks for."""
 
@@ -120,7 +124,7 @@ class Running:
         self._misses: list[TapError] = []
         self._misses_told = 0
         self._told = False
-        self._checked = False
+        self._over = False
 
     def start(self) -> None:
         """Have the tap listen."""
@@ -232,27 +236,29 @@ class Running:
         run = self._run
         if run is None or self.wanted.disabled:
             return ""
-        quiet = self._thread.call(lambda: self._look(run))
-        return self._words(final=quiet)
+        self._thread.call(run.settle)
+        # What is not needed is only told once nothing more can come, or at the very end.
+        over = bool(self._unused()) and self._thread.run(run.deserted(LEAVE), WITHIN)
+        return self._words(over=over)
 
-    def _look(self, run: HttpRun) -> bool:
-        """See to all that has passed; tell whether no client is there any more."""
-        run.settle()
-        return not run.clients
-
-    def _words(self, *, final: bool) -> str:
+    def _words(self, *, over: bool) -> str:
+        """Say what was not told yet; `over`: nothing more will come through the tap."""
         parts = [str(error) for error in self._misses[self._misses_told :]]
         self._misses_told = len(self._misses)
         parts.append(self.verdicts.words())
-        if final and not self._checked:
-            self._checked = True
-            parts += [
-                f"tap_allow({each}) matches nothing in this test: take it out"
-                for each in self.verdicts.unused()
-            ]
-            if self.options.strict_answers:
-                parts += [f"answer {name!r} was never used" for name in self.answers.unused()]
+        if over and not self._over:
+            self._over = True
+            parts += self._unused()
         return "\n".join(filter(None, parts))
+
+    def _unused(self) -> list[str]:
+        found = [
+            f"tap_allow({each}) matches nothing in this test: take it out"
+            for each in self.verdicts.unused()
+        ]
+        if self.options.strict_answers:
+            found += [f"answer {name!r} was never used" for name in self.answers.unused()]
+        return found
 
     def end(self) -> str:
         """Stop the tap, and keep what is to be kept; say what fails a test that passed so far.
@@ -267,7 +273,7 @@ class Running:
             self._stop(run)
             if self.wanted.disabled:
                 return ""
-            words = self._words(final=self.passed) if self.passed else ""
+            words = self._words(over=True) if self.passed else ""
             if self.passed and (run.lost or run.unjudged):
                 lost = plural(run.lost + run.unjudged, "record")
                 words = f"{words}\n{lost} of this test lost or not judged in time".strip()

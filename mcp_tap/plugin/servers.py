@@ -226,12 +226,12 @@ def server_of(value: Any, thread: LoopThread) -> Server:
                 help=_HELP,
             )
         return Remote(thread, value)
+    if callable(value):  # first, since one of aiohttp is a mapping too
+        return Hosted(thread, value, PATH)
     if isinstance(value, Mapping):
         return _from_table(value, thread)
     if isinstance(value, list | tuple):
         return Stdio(thread, _words(value))
-    if callable(value) or hasattr(value, "router"):
-        return Hosted(thread, value, PATH)
     raise ConfigError(
         "bad-value", f"tap_server gives {brief(repr(value), 80)}, which is no server", help=_HELP
     )

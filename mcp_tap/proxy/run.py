@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import socket
@@ -112,11 +113,6 @@ class HttpRun:
         """Records made so far."""
         return self._tap.recording.seq if self._tap else 0
 
-    @property
-    def clients(self) -> int:
-        """Connections of clients that are open."""
-        return len(self._tap.clients) if self._tap else 0
-
     async def start(self) -> None:
         """Bind and accept.
 
@@ -194,6 +190,14 @@ class HttpRun:
         self._answering = answering
         self._tap.begin = EitherExchange.of(answering, Records(self._tap.recording))
 
+    async def deserted(self, within: float) -> bool:
+        """Wait till no client is connected, for so many seconds; tell whether none is."""
+        assert self._tap is not None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self._tap.deserted.wait()
+        return not self._tap.clients
+
     def settle(self) -> None:
         """Work off what has passed so far: whoever looked on knows of all of it then."""
         if self._desk is not None:
@@ -218,10 +222,7 @@ class HttpRun:
             self._answering.stop()
         for client in [*self._tap.clients]:
             client.shut()
-        try:
-            async with asyncio.timeout(STOP_WITHIN):
-                await self._tap.deserted.wait()
-        except TimeoutError:
+        if not await self.deserted(STOP_WITHIN):
             for client in [*self._tap.clients]:
                 client.abort()
         self._tap.pool.close()
