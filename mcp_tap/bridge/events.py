@@ -13,6 +13,7 @@ from mcp_tap.core.sse import SseBlock, SseParser
 
 WAIT: Final = 1.0
 """Seconds until a broken stream is asked for again, unless the server names a time."""
+SHORTEST: Final = 0.1
 LONGEST: Final = 60.0
 
 
@@ -47,7 +48,7 @@ class Events:
             if fields.id is not None:
                 self.last_id = fields.id
             if fields.retry is not None and fields.retry[:9].isdecimal():
-                self.wait = min(int(fields.retry[:9]) / 1000, LONGEST)
+                self.wait = min(max(int(fields.retry[:9]) / 1000, SHORTEST), LONGEST)
             if fields.event not in (None, "", "message"):
                 return None
         return read(block.data) if block.data else None

@@ -60,6 +60,10 @@ class Said(Struct, frozen=True):
         code = _object(self.value.get("error")).get("code")
         return code if type(code) is int else None
 
+    def answers(self, request: Said) -> bool:
+        """Tell whether it is the response to a request."""
+        return self.kind == "response" and is_id(self.id) and bool(self.id == request.id)
+
     def token(self, *path: str) -> bytes | None:
         """Give the bytes of a member; None where there is none.
 

@@ -16,6 +16,7 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, NamedTuple
@@ -43,7 +44,7 @@ from mcp_tap.core.spec import (
     STATELESS_SINCE,
 )
 from mcp_tap.core.splice import SpliceError
-from mcp_tap.core.text import brief
+from mcp_tap.core.text import brief, safe
 from mcp_tap.core.wire import dumps
 
 NOTE: Final = 10.0
@@ -86,7 +87,7 @@ class Client:
         """
         self._wire = wire
         self._say = say
-        self._note = note
+        self._show = note
         self._session = RemoteSession(wire, say)
         self._renewing = asyncio.Lock()
         self._tools = Tools()
@@ -99,16 +100,27 @@ class Client:
             async for line in lines:
                 if line.strip():
                     await self._take(line)
-            for said, task in self._open.values():
-                if said.method == LISTEN:
-                    task.cancel()
-            if self._open:
-                await asyncio.wait([task for _, task in self._open.values()], timeout=FINISH)
+            await self._finish()
         finally:
             for _, task in self._open.values():
                 task.cancel()
             await self._session.end()
             await self._wire.close()
+
+    async def _finish(self) -> None:
+        """Wait for what is open, but subscriptions, as long as that may take."""
+        for said, task in self._open.values():
+            if said.method == LISTEN:
+                task.cancel()
+        if self._open:
+            await asyncio.wait([task for _, task in self._open.values()], timeout=FINISH)
+        for said, task in [*self._open.values()]:
+            if task.cancel():
+                words = f"no answer within {FINISH:g} s of the end of the input"
+                await self._say(own_error(said.token("id"), "no-answer", words))
+
+    def _note(self, text: str) -> None:
+        self._show(safe(text))
 
     async def _take(self, line: bytes) -> None:
         said = read(line)
@@ -122,7 +134,10 @@ class Client:
     async def _begin(self, said: Said) -> None:
         if not is_id(said.id) or said.id in self._open:
             words = "the id is no id, or that of another request which is open"
-            await self._say(own_error(said.token("id"), "bad-id", words, code=INVALID_REQUEST))
+            token = None
+            with contextlib.suppress(SpliceError):
+                token = said.token("id")
+            await self._say(own_error(token, "bad-id", words, code=INVALID_REQUEST))
             return
         task = asyncio.get_running_loop().create_task(self._request(said))
         self._open[said.id] = said, task
@@ -221,7 +236,7 @@ class Client:
                 events = Events()
                 try:
                     async for message in events.messages(response):
-                        if message.kind == "response" and message.id == said.id:
+                        if message.answers(said):
                             return Outcome(status, message, session=session)
                         await self._say(message.data)
                 except aiohttp.ClientError:
@@ -230,9 +245,9 @@ class Client:
                 return Outcome(status, events=events, session=session)
             body = await response.read()
             answer = read(body) if kind == JSON else None
-            if answer is None or answer.kind != "response":
-                return Outcome(status, text=body[:1000].decode("utf-8", "replace"))
-            return Outcome(status, answer, session=session)
+            if answer is not None and (answer.answers(said) or _names_none(answer)):
+                return Outcome(status, answer, session=session)
+            return Outcome(status, text=body[:1000].decode("utf-8", "replace"))
 
     async def _learn(self, said: Said) -> None:
         """List the tools, for the headers they want; on behalf of a call that lacked one."""
@@ -283,11 +298,8 @@ def _line(outcome: Outcome, token: bytes | None) -> bytes:
     """Give the line a request gets for its answer."""
     answer = outcome.answer
     if answer is not None:
-        if answer.id is not None:
-            return answer.data
-        error = answer.token("error")  # a server that could not say which request it refuses
-        if error is not None:
-            return error_with(token, error)
+        error = answer.token("error") if _names_none(answer) else None
+        return answer.data if error is None else error_with(token, error)
     if outcome.events is not None:
         return own_error(token, "no-answer", "the server's stream ended without an answer")
     words = f"the server answered HTTP {outcome.status}"
@@ -296,6 +308,11 @@ def _line(outcome: Outcome, token: bytes | None) -> bytes:
     elif outcome.text.strip():
         words += f": {brief(outcome.text.strip(), 200)}"
     return own_error(token, "no-answer", words)
+
+
+def _names_none(answer: Said) -> bool:
+    """Tell whether a server could not say which request it refuses."""
+    return answer.kind == "response" and answer.id is None and answer.code is not None
 
 
 def _words(error: Exception) -> str:

@@ -96,11 +96,13 @@ class RemoteSession:
                 head["Last-Event-ID"] = events.last_id
             try:
                 async with self._wire.request("GET", head) as response:
+                    if response.status >= 500:
+                        response.raise_for_status()
                     if response.status != 200 or response.content_type != STREAM:
                         return None
                     failures = 0
                     async for said in events.messages(response):
-                        if until is not None and said.kind == "response" and said.id == until.id:
+                        if until is not None and said.answers(until):
                             return said
                         await self._say(said.data)
             except (aiohttp.ClientError, OSError):

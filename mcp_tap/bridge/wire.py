@@ -71,15 +71,16 @@ class Wire:
         fields = CIMultiDict(head)
         for name, value in self._extra:
             fields[name] = value
+        url = self._url
         for left in range(MOST_REDIRECTS, -1, -1):
             async with self._http.request(
-                method, self._url, data=_payload(body), headers=fields, allow_redirects=False
+                method, url, data=_payload(body), headers=fields, allow_redirects=False
             ) as response:
                 to = self._redirected(response)
                 if to is None or not left:
                     yield response
                     return
-                self._url = to
+                url = to
 
     async def close(self) -> None:
         """Close all connections."""

@@ -4,7 +4,9 @@ import asyncio
 import json
 
 import pytest
+from aiohttp import web
 
+from mcp_tap.bridge import remote as module
 from tests.bridges import META, NEW, OLD, bridged, until
 
 
@@ -177,7 +179,9 @@ async def test_a_redirect_is_followed_within_the_origin_and_no_further():
     async with bridged(handle) as client:
         client.ask(1, "x")
         assert "HTTP 307" in (await client.heard())["error"]["message"]
-        assert [p.request.path for p in client.posted] == ["/mcp", "/mcp/"]
+        client.ask(2, "x")  # which begins where the URL says: none of them said for good
+        await client.heard()
+        assert [p.request.path for p in client.posted] == ["/mcp", "/mcp/"] * 2
 
 
 @pytest.mark.parametrize("line", [b"hello", b"[]", b'{"jsonrpc":"2.0"}'])
@@ -235,6 +239,52 @@ async def test_notifications_of_the_stateless_era_arrive_before_what_follows():
         assert client.notes == []
 
 
+async def test_what_has_no_answer_long_after_the_end_of_the_input_gets_an_error(monkeypatch):
+    monkeypatch.setattr(module, "FINISH", 0.02)
+
+    async def handle(posted):
+        await asyncio.sleep(10)
+
+    async with bridged(handle) as client:
+        client.ask(1, "subscriptions/listen")
+        client.ask(2, "slow")
+        await until(lambda: len(client.posted) == 2)
+        (line,) = await client.end()
+        assert json.loads(line)["id"] == 2
+        assert json.loads(line)["error"]["data"]["error"] == "no-answer"
+
+
+@pytest.mark.parametrize("number", [2, "1", True, 1.5])
+async def test_the_response_to_another_request_is_none(number):
+    async def handle(posted):
+        response = posted.result()
+        response.text = json.dumps({"jsonrpc": "2.0", "id": number, "result": {}})
+        return response
+
+    async with bridged(handle) as client:
+        client.ask(1, "x")
+        answer = await client.heard()
+        assert (answer["id"], answer["error"]["data"]["error"]) == (1, "no-answer")
+
+
+async def test_a_line_with_two_ids_of_which_one_is_none_is_refused_and_the_next_is_read():
+    async with bridged(echo) as client:
+        client.say(b'{"jsonrpc":"2.0","id":1,"id":null,"method":"x"}')
+        assert (await client.heard())["error"]["data"]["error"] == "bad-id"
+        client.ask(2, "x")
+        assert (await client.heard())["result"] == {"ok": True}
+
+
+async def test_what_is_said_on_stderr_is_harmless():
+    async def handle(posted):
+        return posted.error(403, 0, None)
+
+    async with bridged(handle) as client:
+        client.say({"method": "a\r\nb\x1b[31m"})
+        assert "\\r\\n" in await until(lambda: "".join(client.notes))
+        assert "".join(client.notes).isprintable()
+
+
 def _accepted(posted):
     response = posted.error(202, 0)
     response.body = None
@@ -271,8 +321,6 @@ class Sessions:
 
 
 def _accepted_get():
-    from aiohttp import web
-
     return web.Response(status=200)
 
 
@@ -338,3 +386,33 @@ async def test_when_the_server_has_ended_the_session_a_new_one_begins_in_silence
         await until(lambda: client.posted[-1].rpc == "notifications/custom")
         assert client.posted[-1].headers["Mcp-Session-Id"] == "s2"
         assert client.notes == ["the server had ended the session; a new one has begun"]
+
+
+async def test_a_stream_that_ends_at_once_each_time_is_not_asked_for_without_a_pause():
+    sessions = Sessions()
+    for _ in range(500):
+        sessions.push.put_nowait(b"retry: 0\n\n")
+    async with bridged(sessions) as client:
+        await client.initialize()
+        await until(lambda: len(sessions.gets) > 1)
+        for number in range(100):
+            client.say({"id": number, "method": "ping"})
+            await client.heard()
+        assert len(sessions.gets) < 50
+
+
+async def test_a_stream_is_asked_for_again_when_a_gateway_has_no_server_for_it_for_a_moment():
+    class Behind(Sessions):
+        async def __call__(self, posted):
+            if posted.method == "GET" and len(self.gets) == 1:
+                self.gets.append("503")
+                return web.Response(status=503)
+            return await super().__call__(posted)
+
+    sessions = Behind()
+    async with bridged(sessions) as client:
+        await client.initialize()
+        sessions.push.put_nowait(b"retry: 1\n\n")
+        sessions.push.put_nowait(b'data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n')
+        assert (await client.heard())["method"] == "notifications/x"
+        assert sessions.gets[1] == "503"
