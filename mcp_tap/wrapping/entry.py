@@ -149,7 +149,8 @@ class Entry:
         match = _ORIGIN.match(token)
         if _VARIABLE.search(match[1] if match else self.url):
             raise Unwrappable("the host in its URL is a variable")
-        if match is None or not self.url.startswith(plain(match[1])):
+        origin, rest = (plain(match[1]), self.url[len(plain(match[1])) :]) if match else ("", "")
+        if match is None or not self.url.startswith(origin) or rest[:1] not in ("", *"/?#"):
             raise Unwrappable("its URL has no host, or is written with escapes")
         if "@" in match[1]:
             raise Unwrappable("its URL has a user name or password in it")

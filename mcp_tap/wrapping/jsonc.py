@@ -1,7 +1,8 @@
 """JSON as editors write it: with comments, a comma behind the last item, a byte order mark.
 
 All of that is blanked out, byte for byte, so that what remains is JSON with every value where it
-stood; `core.splice` finds the spans.
+stood; `core.splice` finds the spans.  Numbers with a fraction are bytes, as they stand: none is out
+of range.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import msgspec
 from msgspec import Raw
 
 from mcp_tap.core import splice
-from mcp_tap.core.splice import SpliceError
+from mcp_tap.core.splice import Place, Span, SpliceError
 from mcp_tap.core.wire import dumps
 from mcp_tap.wrapping.notation import Item, Items, Member, Path, Unreadable, gap, line_of
 
-_STRING: Final = rb'"(?:[^"\\]|\\.)*+"'
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _COMMENT: Final = re.compile(_STRING + rb"|(//[^\r\n]*+|/\*.*?\*/)", re.DOTALL)
 _COMMA: Final = re.compile(_STRING + rb"|(,)(?=[ \t\r\n]*+[\]}])", re.DOTALL)
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
@@ -26,6 +27,7 @@ _COMMA_BEHIND: Final = re.compile(rb"[ \t\r\n]*,")
 _BLANKS: Final = b" \t\r\n"
 _BOM: Final = b"\xef\xbb\xbf"
 _AT: Final = re.compile(r"\(byte (\d+)\)")
+_any: Final = msgspec.json.Decoder(float_hook=str.encode)
 _list: Final = msgspec.json.Decoder(list[Raw])
 
 
@@ -41,6 +43,7 @@ class Jsonc:
             Unreadable: it is no JSON.
         """
         self.data = data
+        self._spans: dict[Path, tuple[Span, dict[str, Place]]] = {}
         try:
             data.decode()
         except UnicodeDecodeError as error:
@@ -52,7 +55,7 @@ class Jsonc:
             self.value: Any = {}
             return
         try:
-            self.value = msgspec.json.decode(self._plain)
+            self.value = _any.decode(self._plain)
         except RecursionError:
             raise Unreadable("it is nested too deep") from None
         except ValueError as error:
@@ -60,14 +63,12 @@ class Jsonc:
 
     def members(self, path: Path) -> Mapping[str, Member]:
         """Give the members of the object at `path`."""
-        try:
-            places = splice.members(self._plain, splice.find(self._plain, *path))
-        except SpliceError:
-            raise Unreadable(f"{'.'.join(path)} has two members of one name") from None
+        (before, _), places = self._places(path)
         found: dict[str, Member] = {}
         for name, (key, start, end) in places.items():
-            blanks = len(self._plain[:key].rstrip(_BLANKS))
+            blanks = before + len(self._plain[before:key].rstrip(_BLANKS))
             found[name] = Member(key, start, end, b"," + gap(self._plain, blanks, key))
+            before = end
         return found
 
     def items(self, member: Member) -> Items | None:
@@ -92,6 +93,19 @@ class Jsonc:
         return dumps(text)
 
     name = token
+
+    def _places(self, path: Path) -> tuple[Span, dict[str, Place]]:
+        """Find an object and its members; what was found is kept, since files may be long."""
+        if path not in self._spans:
+            span = Span(0, len(self._plain))
+            if path:
+                place = self._places(path[:-1])[1][path[-1]]
+                span = Span(place.start, place.end)
+            try:
+                self._spans[path] = span, splice.members(self._plain, span)
+            except SpliceError:
+                raise Unreadable(f"{'.'.join(path)} has two members of one name") from None
+        return self._spans[path]
 
 
 def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:

@@ -58,15 +58,8 @@ class PortBook:
             TapError: the file there cannot be used.
         """
         self._path, self._free = folder / NAME, free
-        self._new = False
-        try:
-            self._ports = msgspec.json.decode(self._path.read_bytes(), type=_Memory).ports
-        except FileNotFoundError:
-            self._ports = {}
-        except OSError as error:
-            raise self._failed("cannot be read", error.strerror) from error
-        except ValueError as error:
-            raise self._failed("is not as mcp-tap wrote it", str(error)) from error
+        self._new: dict[int, Known] = {}
+        self._ports = self._read()
 
     def origin(self, port: int) -> str | None:
         """Give the text that stood where this port stands now."""
@@ -83,8 +76,7 @@ class PortBook:
         for step in range(len(PORTS)):
             port = PORTS[(first + step) % len(PORTS)]
             if port not in self._ports and self._free(port):
-                self._ports[port] = Known(name, mark, written)
-                self._new = True
+                self._ports[port] = self._new[port] = Known(name, mark, written)
                 return port
         raise TapError(
             "no-port",
@@ -93,19 +85,37 @@ class PortBook:
         )
 
     def save(self) -> None:
-        """Remember what was given out.
+        """Remember what was given out, beside what other commands have meanwhile.
 
         Raises:
-            TapError: the file cannot be written.
+            TapError: the file cannot be written, or another command gave out one of the ports.
         """
         if not self._new:
             return
-        data = msgspec.json.format(msgspec.json.encode(_Memory(1, self._ports)), indent=1)
+        there = self._read()
+        if any(there.get(port, known) != known for port, known in self._new.items()):
+            raise TapError(
+                "ports-taken",
+                "another command gave out the same port just now",
+                where=str(self._path),
+                help="run the command again",
+            )
+        data = msgspec.json.format(msgspec.json.encode(_Memory(1, there | self._new)), indent=1)
         try:
             make_private_folder(self._path.parent)
             put(self._path, data + b"\n", lambda _: None)
         except OSError as error:
             raise self._failed("cannot be written", error.strerror) from error
+
+    def _read(self) -> dict[int, Known]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=_Memory).ports
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise self._failed("cannot be read", error.strerror) from error
+        except ValueError as error:
+            raise self._failed("is not as mcp-tap wrote it", str(error)) from error
 
     def _failed(self, what: str, why: str | None) -> TapError:
         return TapError(

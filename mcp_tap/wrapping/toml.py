@@ -2,6 +2,7 @@
 
 `tomllib` reads the file and refuses what is no TOML; what is left for the walk over its statements
 is to know where names and values stand, and that only has to understand files that are sound.
+Numbers with a fraction are bytes, as they stand: so each is equal to itself, `nan` too.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Toml:
         self.data = data
         start = 3 if data.startswith(_BOM) else 0
         try:
-            self.value: Any = tomllib.loads(data[start:].decode())
+            self.value: Any = tomllib.loads(data[start:].decode(), parse_float=str.encode)
             self._tables: dict[Path, dict[str, Member]] = {}
             self._lists: dict[int, Items] = {}
             self._newline = b"\r\n" if b"\r\n" in data else b"\n"

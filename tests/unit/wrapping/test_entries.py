@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+from time import process_time
+
 import msgspec
 import pytest
 
@@ -116,6 +119,8 @@ def test_what_a_person_wrapped_by_hand_is_taken_out_too():
         (b'{"url": "https://${HOST}/mcp"}', "a variable"),
         (b'{"url": "https://u:p@h/mcp"}', "user name"),
         (b'{"url": "\\u0068ttps://h/mcp"}', "escapes"),
+        (b'{"url": "https://h\\u002eexample/mcp"}', "escapes"),
+        (b'{"url": "https://h\\\\x/mcp"}', "escapes"),
         (b'{"url": "ws://h/mcp"}', "no host"),
         (b'{"settings": {}}', "neither a command nor a URL"),
         (b"{}", "neither a command nor a URL"),
@@ -184,3 +189,32 @@ def test_looking_changes_nothing_and_says_what_is_wrapped():
     ]  # fmt: skip
     doc = read_notation(FIXTURES[0].with_suffix(".json"), wrapped(data, book)[0])
     assert entries.look(doc, ("mcpServers", "a"), client.shape, book).state == "wrapped"
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("mcp.json", b'{"mcpServers": {"a": {"command": "x"}}, "most": [1e400, -0.0, 0.1000]}'),
+        ("config.toml", b'most = [inf, nan]\n[mcp_servers.a]\ncommand = "x"\nleast = nan\n'),
+    ],
+)
+def test_numbers_that_no_computer_has_are_no_hindrance(name, other):
+    client = client_of(Path("codex" if name.endswith("toml") else "cursor") / name)
+    book = Book()
+    changed, [outcome] = wrapped(other, book, name, client)
+    assert outcome.state == "wrapped"
+    assert unwrapped(changed, book, name, client)[0] == other
+
+
+def test_a_number_is_no_word_of_a_command():
+    _, [outcome] = wrapped(b'{"mcpServers": {"a": {"command": "x", "args": [1.5]}}}', Book())
+    assert (outcome.state, outcome.why) == ("skipped", "its args are no list of texts")
+
+
+def test_many_servers_in_a_long_file_take_no_time_that_grows_with_both():
+    many = {f"s{n}": {"command": "x", "args": ["y"]} for n in range(150)}
+    data = msgspec.json.encode({"history": ["x" * 1000] * 2000, "mcpServers": many})
+    started = process_time()
+    changed, outcomes = wrapped(data, Book())
+    assert process_time() - started < 1  # it was four
+    assert len(outcomes) == changed.count(PROGRAM.encode()) == 150

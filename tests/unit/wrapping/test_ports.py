@@ -48,6 +48,26 @@ def test_a_remembered_port_is_given_though_its_tap_listens_there(tmp_path):
     assert PortBook(tmp_path, free=lambda _: False).port(*HUB) == port
 
 
+def test_what_another_command_gave_out_meanwhile_is_kept(tmp_path):
+    here, there = PortBook(tmp_path, free=free), PortBook(tmp_path, free=free)
+    ports = here.port(*HUB), there.port("hub2", *HUB[1:])
+    here.save()
+    there.save()
+    book = PortBook(tmp_path)
+    assert [book.origin(port) for port in ports] == ["https://h.example"] * 2
+
+
+def test_a_port_that_two_commands_gave_out_at_once_is_not_given_twice(tmp_path):
+    here = PortBook(tmp_path, free=free)
+    there = PortBook(tmp_path, free=lambda port: port == taken)
+    taken = here.port(*HUB)
+    here.save()
+    assert there.port("hub2", *HUB[1:]) == taken
+    with pytest.raises(TapError, match="another command"):
+        there.save()
+    assert PortBook(tmp_path).port(*HUB) == taken
+
+
 def test_no_port_at_all_is_an_error(tmp_path):
     with pytest.raises(TapError, match="all ports"):
         PortBook(tmp_path, free=lambda _: False).port(*HUB)
@@ -75,7 +95,7 @@ def test_a_memory_that_cannot_be_read_or_written_is_told_of(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     book = PortBook(tmp_path / "other", free=free)
     book.port(*HUB)
-    (tmp_path / "other").write_bytes(b"")
+    (tmp_path / "other").symlink_to("nowhere")
     with pytest.raises(TapError, match="cannot be written"):
         book.save()
 
