@@ -7,104 +7,21 @@ from typing import Any
 
 import pytest
 
-from mcp_tap.core.records import encode
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.server.misses import NOT_RECORDED
 from mcp_tap.replay.server.play import Clock
 from mcp_tap.replay.server.player import Forward, Player, Request
-from mcp_tap.testing import records_of
-
-ASK = {
-    "sure": {
-        "method": "elicitation/create",
-        "params": {
-            "mode": "form",
-            "message": "Sure?",
-            "requestedSchema": {"type": "object", "properties": {"yes": {"type": "boolean"}}},
-        },
-    }
-}
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
-    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
-}
-
-
-def request(number: Any = 1, *, arguments: Any = None, meta: Any = None, **params: Any):
-    """A tools/call of `ship`."""
-    given = {"name": "ship", "arguments": arguments or {"n": 1}, **params}
-    body = {"jsonrpc": "2.0", "id": number, "method": "tools/call"}
-    return {**body, "params": {**given, "_meta": {**META, **(meta or {})}}}
-
-
-def complete(number: Any, text: str):
-    result = {"resultType": "complete", "content": [{"type": "text", "text": text}]}
-    return {"jsonrpc": "2.0", "id": number, "result": result}
-
-
-def asking(number: Any, state: str | None, asks: Any = None):
-    result = {"resultType": "input_required", "inputRequests": asks or ASK}
-    if state is not None:
-        result["requestState"] = state
-    return {"jsonrpc": "2.0", "id": number, "result": result}
-
-
-def answered(action: str, **more: Any):
-    return {"inputResponses": {"sure": {"action": action, **more}}}
-
-
-def exchange(body: Any, reply: Any, status: int = 200):
-    headers = {"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28"}
-    return {
-        "request": {"headers": headers, "body": body},
-        "response": {
-            "status": status,
-            "headers": {"Content-Type": "application/json", "Date": "then", "X-Kept": "yes"},
-            "body": reply,
-        },
-    }
-
-
-class Heard:
-    """An outlet that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.status = 0
-        self.headers: dict[str, str] = {}
-        self.messages: list[Any] = []
-        self.over = ""
-
-    def head(self, status, reason, headers):
-        self.status, self.headers = status, dict(headers)
-
-    def message(self, data, sse):
-        self.messages.append(json.loads(data))
-
-    def other(self, data, sse, *, comment):
-        pass
-
-    def flush(self):
-        pass
-
-    def end(self):
-        self.over = "end"
-
-    def cut(self):
-        self.over = "cut"
-
-    @property
-    def only(self):
-        assert len(self.messages) == 1
-        return self.messages[0]
-
-    @property
-    def text(self):
-        return self.only["result"]["content"][0]["text"]
-
-    @property
-    def state(self):
-        return self.only["result"]["requestState"]
+from tests.replays import (
+    Heard,
+    answered,
+    asking,
+    complete,
+    exchange,
+    index_of,
+    never,
+    request,
+    rounds,
+)
 
 
 class Replayed:
@@ -122,35 +39,18 @@ class Replayed:
         return heard
 
 
-def never(delay, call):
-    raise AssertionError("nothing waits")
-
-
 @pytest.fixture
 def replay(tmp_path):
-    """Give what makes a player of exchanges, or of whole cases."""
+    """Give what makes a player of exchanges."""
     made: list[Index] = []
 
     def make(*exchanges: Any, clock: Clock | None = None, **options: Any) -> Replayed:
-        case = {"exchanges": exchanges, "upstream": "http://localhost:3000/mcp"}
-        path = tmp_path / f"{len(made)}.jsonl"
-        records = (record for record, _ in records_of(case))
-        path.write_bytes(b"".join(encode(record) + b"\n" for record in records))
-        made.append(Index.of([str(path)]))
+        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges))
         return Replayed(made[-1], clock or Clock(never, None), **options)
 
     yield make
     for index in made:
         index.close()
-
-
-def rounds(number: int, state: str, action: str, text: str, **more: Any):
-    """The two exchanges of one call."""
-    retry = request(number + 1, requestState=state, **answered(action, **more))
-    return (
-        exchange(request(number), asking(number, state)),
-        exchange(retry, complete(number + 1, text)),
-    )
 
 
 def test_a_call_gets_the_recorded_answer_with_an_id_of_its_own(replay):
