@@ -90,12 +90,12 @@ def header_of(
         run=run_id_for(capture, settings.label, wall),
         started=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         transport=transport,
-        upstream=upstream,
+        upstream=_legible(upstream),
         listen=listen,
-        label=settings.label,
+        label=None if settings.label is None else _legible(settings.label),
         redaction=[
             *(["default"] if settings.default_redaction else []),
-            *told(settings.redact, redactor),
+            *map(_legible, told(settings.redact, redactor)),
         ],
         max_body=settings.max_body,
         key=redactor.fingerprint,
@@ -126,3 +126,8 @@ def masking_key(path: str | None) -> bytes:
             help=f"head -c 32 /dev/urandom | base64 > {path}",
         )
     return key
+
+
+def _legible(text: str) -> str:
+    """Replace what was no UTF-8 on the command line: a capture is."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")

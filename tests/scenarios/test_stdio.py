@@ -217,6 +217,15 @@ def test_the_capture_says_what_it_is_of(tmp_path):
         assert (footer.exchanges, footer.lost, footer.how) == (1, 0, "end")
 
 
+def test_words_that_are_no_utf_8_are_recorded_as_far_as_they_can_be(tmp_path):
+    with shim((*ECHO, b"caf\xe9"), tmp_path, "--label", b"b\xfcro") as tap:
+        assert tap.ask() == PING
+        assert tap.end() == 0
+        assert tap.err == b""
+        assert tap.header().label == "b\ufffdro"
+        assert tap.header().upstream.endswith("'caf\ufffd'")
+
+
 def test_a_bare_command_line_after_two_dashes_is_enough(tmp_path, monkeypatch):
     monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path / "home"))
     with started([*TAP, "-v", "--", *ECHO], tmp_path) as tap:
