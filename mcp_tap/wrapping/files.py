@@ -51,6 +51,8 @@ def read(path: Path) -> ConfigFile:
 def keep_copy(file: ConfigFile) -> Path:
     """Put a copy beside the file and give its path; an equal one that is there serves.
 
+    A copy can be read by no more people than the file.
+
     Raises:
         FileError: it cannot be written.
     """
@@ -63,16 +65,19 @@ def keep_copy(file: ConfigFile) -> Path:
             handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, file.mode)
         except FileExistsError:
             with contextlib.suppress(OSError):
-                if copy.read_bytes() == file.data:
+                if not copy.stat().st_mode & 0o777 & ~file.mode and copy.read_bytes() == file.data:
                     return copy
             continue
         except OSError as error:
-            raise _failed(
-                "config-no-backup", f"no copy of {file.path} can be made", error
-            ) from error
-        with os.fdopen(handle, "wb") as out:
-            out.write(file.data)
-            os.fsync(handle)
+            raise _no_copy(file, error) from error
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(file.data)
+                out.flush()
+                os.fsync(handle)
+        except OSError as error:
+            copy.unlink(missing_ok=True)
+            raise _no_copy(file, error) from error
         return copy
 
 
@@ -146,3 +151,7 @@ def _like(handle: int, file: ConfigFile) -> None:
 
 def _failed(code: str, what: str, error: OSError) -> FileError:
     return FileError(code, what, why=(error.strerror or "unknown reason").lower())
+
+
+def _no_copy(file: ConfigFile, error: OSError) -> FileError:
+    return _failed("config-no-backup", f"no copy of {file.path} can be made", error)

@@ -43,6 +43,28 @@ def test_copies_are_never_written_over_and_equal_ones_are_not_made_twice(path):
     assert second.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_copy_that_more_people_can_read_than_the_file_does_not_serve(path):
+    first = files.keep_copy(files.read(path))
+    path.chmod(0o600)
+    second = files.keep_copy(files.read(path))
+    assert second != first
+    assert second.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o640)
+    assert files.keep_copy(files.read(path)) == first
+
+
+def test_a_copy_there_is_no_room_for_is_told_of_and_no_half_of_it_stays(path):
+    resource = pytest.importorskip("resource")
+    file, before = files.read(path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2, before[1]))
+    try:
+        with pytest.raises(FileError, match="no copy of .* can be made"):
+            files.keep_copy(file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [one.name for one in path.parent.iterdir()] == ["mcp.json"]
+
+
 def test_a_file_that_another_program_has_changed_is_left_as_that_has_it(path):
     file = files.read(path)
     path.write_bytes(b"theirs")
