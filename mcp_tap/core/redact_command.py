@@ -16,7 +16,7 @@ from mcp_tap.core.redact_text import MARK
 
 _LAST_WORDS: Final = frozenset({"token", "secret", "password", "key"})
 """Last words of names that name a credential, whatever is before them."""
-_HEADER: Final = re.compile(r"([A-Za-z0-9-]+):\s*(.+)", re.DOTALL)
+_HEADER: Final = re.compile(r"(?:-H|--?[a-z-]+=)?([A-Za-z0-9-]+):\s*(.+)", re.DOTALL)
 
 
 def shown_command(words: Sequence[str], redactor: Redactor) -> str:

@@ -24,6 +24,8 @@ S = "s3cret-Value.1"
         (f"docker run -e DB_PASSWORD={S} image", "docker run -e DB_PASSWORD=* image"),
         (f"npx mcp-remote https://h/mcp --header 'Authorization: Bearer {S}'", "Bearer *"),
         (f"npx mcp-remote https://h/mcp --header X-API-Key:{S}", "X-API-Key:*"),
+        (f"server '--header=Authorization: Bearer {S}'", "'--header=Authorization: Bearer *'"),
+        (f"curl '-HAuthorization: Bearer {S}'", "'-HAuthorization: Bearer *'"),
         (f"server https://user:{S}@host/mcp?a=1", "host/mcp?a=1"),
         (f"server 'https://host/mcp?token={S}&a=1'", "host/mcp?token="),
     ],
