@@ -25,8 +25,8 @@ _WORDS: Final = {"same": "same", "differs": "different", "cut-short": "cut short
 def head_rows(plan: Plan, to: str) -> Iterator[Row]:
     """Name both sides."""
     capture = plan.capture
-    yield [("--- a  ", "bad"), (safe(capture.name), "strong"),
-           (f"  {plural(len(plan.calls), 'call')}, {capture.header.started}", "dim")]  # fmt: skip
+    about = f"  {plural(len(plan.calls), 'call')}, {safe(capture.header.started)}"
+    yield [("--- a  ", "bad"), (safe(capture.name), "strong"), (about, "dim")]
     yield [("+++ b  ", "ok"), (safe(to), "strong")]
 
 

@@ -247,4 +247,4 @@ def _over_stdio(
     judge = LateJudge(ctx, options)
     refuse_early(settings, options["write"])
     options["view"] = options["view"] or "none"
-    return Session(settings, options, judge, nobody(), out).run()
+    return Session(settings, options, judge, nobody(), out, name="replay").run()

@@ -247,8 +247,10 @@ class Session:
         judge: LateJudge,
         answers: LiveAnswers,
         out: Output,
+        *,
+        name: str | None = None,
     ) -> None:
-        """Prepare it.
+        """Prepare it; a capture without a place of its own has this name, or that of its server.
 
         Raises:
             UsageError: a person is to be asked, and there is none.
@@ -256,6 +258,7 @@ class Session:
         from mcp_tap.proxy.stdio.run import StdioRun
 
         self._settings = settings
+        self._name = name
         self._write = options["write"]
         self._check = options["check"]
         self._judge = judge
@@ -313,7 +316,8 @@ class Session:
 
         from mcp_tap.capture.store import new_path
 
-        return new_path(self._settings.label or _name(self._settings), datetime.now(UTC))
+        name = self._settings.label or self._name or _name(self._settings)
+        return new_path(name, datetime.now(UTC))
 
     def _begin(self, header: Header) -> None:
         self._judge.started = header.started

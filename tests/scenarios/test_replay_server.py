@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import sys
+from asyncio.subprocess import PIPE
 from collections import Counter
 from pathlib import Path
 
@@ -137,6 +138,20 @@ async def test_a_capture_of_http_serves_a_client_over_stdio(serving, tmp_path, m
     assert await outcome(*CLIENT, command, mode) == recorded
     with Index.of([str(tmp_path / "again.jsonl")]) as again:
         assert sum(call.method == "tools/call" for call in again.calls) == 6
+
+
+async def test_a_replay_over_stdio_is_recorded_in_the_captures_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path / "home"))
+    words = ["replay", "server", "--stdio", str(CAPTURES / "py-py-2026-auth.jsonl")]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "mcp_tap", *words, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    )
+    async with asyncio.timeout(15):
+        said, _ = await process.communicate(b'{"jsonrpc":"2.0","id":1,"method":"nope"}\n')
+    assert json.loads(said)["error"]["code"] == -31998
+    (capture,) = (tmp_path / "home").glob("*-replay-*.jsonl")
+    with Index.of([str(capture)]) as index:
+        assert [exchange.method for exchange in index.calls] == ["nope"]
 
 
 async def test_many_clients_at_once_are_kept_apart(tmp_path):
