@@ -92,7 +92,7 @@ class _Calls:
     def _alone(self, a: SaidRound | None, b: SaidRound | None) -> Difference:
         one = a or b
         assert one is not None
-        told = _told(one)
+        told = _told(one, self._a if b is None else self._b)
         if b is None:
             return self._made("round", "removed", round=one.number, left=told)
         return self._made("round", "added", round=one.number, right=told)
@@ -100,7 +100,7 @@ class _Calls:
     def _round(self, a: SaidRound, b: SaidRound) -> Iterator[Difference]:
         number = a.number
         if bool(a.asks) != bool(b.asks):
-            yield self._made("outcome", "changed", round=number, left=_told(a), right=_told(b))
+            yield self._outcome(a, b)
             return
         for one, other in asks_of(a.asks, b.asks, self._rules):
             if one is not None and other is not None:
@@ -170,8 +170,7 @@ class _Calls:
         number = a.number
         if a.end != b.end:
             if self._a.kind != "stream":
-                left, right = _outcome(a, self._a), _outcome(b, self._b)
-                yield self._made("outcome", "changed", round=number, left=left, right=right)
+                yield self._outcome(a, b)
             return
         if a.status != b.status and a.status is not None and b.status is not None:
             yield self._made("status", "changed", round=number, left=a.status, right=b.status)
@@ -188,6 +187,10 @@ class _Calls:
             one, other = self._listed(a.said), self._listed(b.said)
             yield from self._values(what, one, other, a.at, round=number)
 
+    def _outcome(self, a: SaidRound, b: SaidRound) -> Difference:
+        left, right = _told(a, self._a), _told(b, self._b)
+        return self._made("outcome", "changed", round=a.number, left=left, right=right)
+
     def _listed(self, said: Any) -> Any:
         """Put what a listing lists under names, so that its order says nothing."""
         listed = LISTED.get(self._a.method)
@@ -198,12 +201,10 @@ class _Calls:
         return by_name(said, *listed)
 
 
-def _outcome(round_: SaidRound, call: SaidCall) -> Any:
-    """Say what a round came to, and with what."""
-    return call.outcome if round_.end == "none" else {round_.end: round_.said}
-
-
-def _told(round_: SaidRound) -> dict[str, Any]:
-    """Say in short what a round was."""
-    asks = [ask.key or ask.method for ask in round_.asks]
-    return {"asks": asks} if asks else {round_.end: round_.said}
+def _told(round_: SaidRound, call: SaidCall) -> Any:
+    """Say in short what a round came to: as its call did, where no response came to its last."""
+    if round_.asks:
+        return {"asks": [ask.key or ask.method for ask in round_.asks]}
+    if round_.end == "none":
+        return call.outcome if round_ is call.rounds[-1] else "no response"
+    return {round_.end: round_.said}

@@ -102,6 +102,18 @@ def test_a_call_that_got_no_response_is_compared_by_its_outcome():
     assert only(call(done(1)), gone).right == "cancelled"
 
 
+def test_a_round_without_a_response_is_told_as_what_became_of_its_call():
+    gone = call(asking(1, ask()), done(2, end="none", said=None), outcome="cancelled")
+    assert only(call(asking(1, ask())), gone).right == "cancelled"
+    found = only(call(done(1, end="none", said=None), outcome="open"), call(asking(1, ask())))
+    assert (found.what, found.left, found.right) == ("outcome", "open", {"asks": ["confirm"]})
+
+
+def test_a_round_that_was_sent_again_for_want_of_a_response_says_so():
+    again = call(asking(1, ask()), done(2, end="none", said=None), done(3))
+    assert only(call(asking(1, ask()), done(2)), again).right == "no response"
+
+
 def test_how_a_stream_ended_is_no_difference():
     one = call(done(1, end="none", said=None), kind="stream", outcome="cancelled")
     assert told(one, replace(one, outcome="open")) == []
