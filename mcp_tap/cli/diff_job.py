@@ -75,7 +75,7 @@ class Diff:
         made = DiffRows(cells)
         heads = [
             [(f"{sign} {side}  ", style), (safe(_named(captured)), "strong"),
-             (f"  {plural(count, 'call')}, {captured.header.started}", "dim")]
+             (f"  {plural(count, 'call')}, {safe(captured.header.started)}", "dim")]
             for sign, side, style, captured, count in zip(
                 ("---", "+++"), "ab", ("bad", "ok"), index.captures, _counts(index), strict=True
             )

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mcp_tap.core.text import plural, safe
+from mcp_tap.errors import UsageError
+from mcp_tap.net.target import parse_target
 
 if TYPE_CHECKING:
     from mcp_tap.net.target import Target
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from mcp_tap.replay.server.matching import AfterLast
     from mcp_tap.replay.server.misses import Miss
     from mcp_tap.replay.server.player import OnMiss
+
+_AUTHORITY: Final = re.compile("//[^/]*")
 
 
 class ReplayedServer:
@@ -117,6 +123,10 @@ def told(index: Index) -> str:
 def upstream_of(index: Index) -> str:
     """Name the server that was recorded: the replay has its path, and records under its name."""
     for capture in index.captures:
-        if capture.header.transport == "http" and capture.header.upstream.startswith("http"):
-            return capture.header.upstream
+        if capture.header.transport == "http":
+            url = capture.header.upstream
+            for named in (url, _AUTHORITY.sub("//localhost", url, count=1)):  # it may be masked
+                with contextlib.suppress(UsageError):
+                    parse_target(named)
+                    return named
     return "http://localhost/mcp"

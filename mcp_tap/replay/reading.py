@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from sys import intern
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
+from mcp_tap.core.linking.calls import host_of
 from mcp_tap.core.linking.correlator import Correlator
 from mcp_tap.core.model import Ask, Call, Exchange, Round
 from mcp_tap.core.records import (
@@ -61,7 +61,7 @@ class Reading:
         self._done: list[RecordedCall] = []
         self._servers: dict[str, str] = {}
         header = capture.header
-        self._named = header.label or urlsplit(header.upstream).netloc or header.upstream
+        self._named = header.label or host_of(header)
 
     def take(self, record: AnyRecord) -> None:
         """Take the next record."""

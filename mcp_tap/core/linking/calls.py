@@ -8,15 +8,17 @@ has arrived when its message has: how long a body was under way is in its exchan
 
 from __future__ import annotations
 
+import contextlib
 from itertools import islice
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import UnsetType
 
 from mcp_tap.core import spec
 from mcp_tap.core.linking.state import MOST_ROUNDS, Ball, Live, Pending, Track
 from mcp_tap.core.model import Ask, Call, Fault, Outcome, Round
-from mcp_tap.core.records import Message, Payload, Sender
+from mcp_tap.core.records import Header, Message, Payload, Sender
 from mcp_tap.core.values import text_of
 
 MOST_SERVERS = 1024
@@ -271,6 +273,14 @@ def answer_ask(ask: Ask, answer: Any, record: Message, *, error: bool = False) -
     ask.answered_by = "tap" if record.sender == "tap" else "client"
     ask.answer_seq = record.seq
     ask.answer_t = record.t
+
+
+def host_of(header: Header) -> str:
+    """Name a server that has no other name by where it is: its host, or its command."""
+    if header.transport == "http":
+        with contextlib.suppress(ValueError):  # it may be masked
+            return urlsplit(header.upstream).netloc or header.upstream
+    return header.upstream
 
 
 def from_client(record: Payload) -> bool:

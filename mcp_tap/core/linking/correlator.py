@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 from mcp_tap.core.linking.asks import Asks, leave
-from mcp_tap.core.linking.calls import MOST_WORDS, Book, from_client, payload_size
+from mcp_tap.core.linking.calls import MOST_WORDS, Book, from_client, host_of, payload_size
 from mcp_tap.core.linking.client import ClientSide
 from mcp_tap.core.linking.end import Endings
 from mcp_tap.core.linking.rounds import Linker
@@ -137,13 +136,7 @@ class Correlator:
     def _header(self, record: Header, _: Any) -> Sequence[Change]:
         if not self._labelled:
             self._book.label = record.label
-        if record.transport == "http":
-            try:
-                self._book.host = urlsplit(record.upstream).netloc or record.upstream
-            except ValueError:
-                self._book.host = record.upstream
-        else:
-            self._book.host = record.upstream
+        self._book.host = host_of(record)
         return _NOTHING
 
     def _request(self, record: HttpRequest, _: Any) -> Sequence[Change]:

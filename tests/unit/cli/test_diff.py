@@ -63,6 +63,15 @@ def test_each_change_of_a_server_is_a_line_under_its_call(both, capsys):
     assert len(out) == 10
 
 
+def test_no_header_moves_the_terminal(capsys):
+    odd = [made(f"{n}.jsonl", n, started=f"\x1b[2J\u202e{n}", run=f"\x07{n}") for n in "ab"]
+    assert run(["diff", *odd]) == 1
+    assert run(["replay", "client", odd[0], "--to", "http://127.0.0.1:1/"]) == 4
+    out = capsys.readouterr().out
+    assert "\\x1b[2J" in out
+    assert not any(ch in out for ch in "\x1b\x07\u202e")
+
+
 def test_no_state_is_shown(both, capsys):
     assert run(["diff", *both, "--json"]) == 1
     assert STATE not in capsys.readouterr().out

@@ -8,11 +8,13 @@ from mcp_tap.core.linking.calls import (
     ask_of,
     asks_of,
     error_fault,
+    host_of,
     payload_size,
     tool_fault,
 )
 from mcp_tap.core.linking.state import MOST_ROUNDS
 from mcp_tap.core.records import Message
+from tests.captures import header
 from tests.talk import Talk, call
 
 RECORD = Message(seq=3, t=1.5, exchange=1, sender="client", body=Raw(b"{}"))
@@ -100,6 +102,18 @@ def test_a_server_is_named_by_label_else_by_itself_else_by_host():
     assert [c.server for c in talk.calls.values()] == ["srv", "srv"]
     talk.post(call(3), path="/other")
     assert talk.calls[3].server == "localhost:3000"
+
+
+@pytest.mark.parametrize(
+    ("upstream", "transport", "host"),
+    [
+        ("http://u@h:1/mcp", "http", "u@h:1"),
+        ("http://[mcp-tap:00000000000000aa/mcp", "http", "http://[mcp-tap:00000000000000aa/mcp"),
+        ("//[x server.py", "stdio", "//[x server.py"),
+    ],
+)
+def test_the_host_of_any_header_has_a_name(upstream, transport, host):
+    assert host_of(header(upstream=upstream, transport=transport)) == host
 
 
 def test_the_label_of_the_capture_counts_where_none_is_given():
