@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mcp_tap.core.records import encode
+from msgspec.structs import replace
+
+from mcp_tap.core.records import Mask, Message, encode
 from mcp_tap.replay.index import Index
 from mcp_tap.testing import records_of
 
@@ -120,12 +122,25 @@ def streamed(body: Any, *messages: Any, **response: Any):
     return made
 
 
-def index_of(path: Any, *exchanges: Any, **case: Any) -> Index:
-    """Write a capture of exchanges, or of the `lines` of a stdio server, and read it."""
+def index_of(path: Any, *exchanges: Any, edit: Any = None, **case: Any) -> Index:
+    """Write a capture of exchanges, or of the `lines` of a stdio server, and read it.
+
+    `edit` is handed each record first.
+    """
     given = {"exchanges": exchanges, "upstream": UPSTREAM} if exchanges else {}
     records = (record for record, _ in records_of({**given, **case}))
-    path.write_bytes(b"".join(encode(record) + b"\n" for record in records))
+    edited = records if edit is None else map(edit, records)
+    path.write_bytes(b"".join(encode(record) + b"\n" for record in edited))
     return Index.of([str(path)])
+
+
+def masking(record: Any) -> Any:
+    """Note of each message of a client that an argument of it was masked."""
+    if not isinstance(record, Message) or record.sender != "client":
+        return record
+    at = "/body/params/arguments/n"
+    mask = Mask(at=at, length=3, shape="opaque", tag="0123456789abcdef")
+    return replace(record, masked=[mask])
 
 
 def never(delay: float, call: Any) -> Any:

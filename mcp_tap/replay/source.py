@@ -8,7 +8,6 @@ Packed files and standard input, in which nobody can jump about, are copied to a
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from array import array
 from collections.abc import Iterable, Sequence
@@ -155,7 +154,7 @@ def _copied(file: BinaryIO) -> BinaryIO:
     copy = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the source
     try:
         with file:
-            shutil.copyfileobj(file, copy)
+            copy.writelines(file)  # by lines, as the reader reads: both come as far
     except EOFError:
         pass  # a packed file that was cut: the reader tells
     except OSError as error:

@@ -1,0 +1,166 @@
+"""One pass over a capture: what is plain, what is linked, and that both are numbered together."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import asdict
+
+from mcp_tap.replay import reading
+from tests.replays import (
+    answered,
+    asking,
+    complete,
+    exchange,
+    index_of,
+    masking,
+    request,
+    streamed,
+)
+
+CANCEL = {
+    "jsonrpc": "2.0",
+    "method": "notifications/cancelled",
+    "params": {"requestId": 1, "reason": "enough"},
+}
+SERVER = {"io.modelcontextprotocol/serverInfo": {"name": "billing", "version": "1"}}
+
+
+@pytest.fixture
+def index(tmp_path):
+    made = []
+
+    def make(*exchanges, **case):
+        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges, **case))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def named(number):
+    result = {"resultType": "complete", "_meta": SERVER, "content": []}
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def but(struct, name):
+    fields = asdict(struct)
+    del fields[name]
+    return fields
+
+
+def retry(number, state, action, **more):
+    return request(number, requestState=state, **answered(action, **more))
+
+
+def test_plain_calls_and_linked_ones_are_numbered_in_the_order_of_their_requests(index):
+    calls = index(
+        exchange(request(1), complete(1, "plain")),
+        exchange(request(2, arguments={"n": 2}), asking(2, "s")),
+        exchange(request(3), complete(3, "plain")),
+        exchange(retry(4, "s", "accept"), complete(4, "x")),
+        exchange(request(5), {"jsonrpc": "2.0", "id": 5, "error": {"code": 1, "message": "no"}}),
+    ).calls
+    plain = [c.rounds[0].exchange.plain for c in calls]
+    assert [c.number for c in calls] == [*range(1, len(calls) + 1)]
+    assert [c.rounds[0].exchange.number for c in calls] == sorted(
+        c.rounds[0].exchange.number for c in calls
+    )
+    assert plain[:3] == [True, False, True]
+    assert calls[-1].outcome == "error"
+
+
+def test_a_plain_call_is_what_it_would_be_linked(index, monkeypatch):
+    made = (
+        exchange(request(3), named(3)),
+        exchange(request(1), complete(1, "x")),
+        streamed(request("b", arguments={"a": [1]}), complete("b", "y")),
+    )
+    plain = index(*made).calls
+    monkeypatch.setattr(reading.Plain, "begin", lambda record: None)
+    linked = index(*made).calls
+    assert all(c.rounds[0].exchange.plain for c in plain)
+    assert not any(c.rounds[0].exchange.plain for c in linked)
+    for one, other in zip(plain, linked, strict=True):
+        (a,), (b,) = one.rounds, other.rounds
+        assert but(one, "rounds") == but(other, "rounds")
+        assert but(a, "exchange") == but(b, "exchange")
+        assert but(a.exchange, "plain") == but(b.exchange, "plain")
+
+
+def test_rounds_of_one_call_are_one_call(index):
+    (call,) = index(
+        exchange(request(1), asking(1, "s")), exchange(retry(2, "s", "decline"), complete(2, "no"))
+    ).calls
+    assert [r.exchange.number for r in call.rounds] == [1, 2]
+    assert [list(r.asks) for r in call.rounds] == [["sure"], []]
+    assert call.rounds[0].asks["sure"].action == "decline"
+
+
+def test_a_retry_that_may_be_for_several_calls_names_them_by_their_new_numbers(index):
+    calls = index(
+        exchange(request(1, arguments={"plain": 1}), complete(1, "x")),
+        exchange(request(2), asking(2, "same")),
+        exchange(request(3), asking(3, "same")),
+        exchange(retry(4, "same", "decline"), complete(4, "no")),
+    ).calls
+    (named,) = {r.candidates for c in calls for r in c.rounds if r.candidates}
+    assert set(named) <= {c.number for c in calls}
+    assert {calls[number - 1].rounds[0].exchange.number for number in named} == {2, 3}
+
+
+def test_a_call_that_is_cancelled_in_its_stream_is_linked(index):
+    call = streamed(request(1), complete(1, "late"))
+    call["t"] = [0.0, 4.0]
+    cancel = {**exchange(CANCEL, None, 202), "t": [1.0, 2.0]}
+    (found,) = index(call, cancel).calls
+    assert not found.rounds[0].exchange.plain
+    assert found.outcome == "cancelled"
+    assert found.others == (2,)
+
+
+def test_what_never_ended_is_a_call_without_an_end(index):
+    left = exchange(request(1), None)
+    del left["response"]
+    (call,) = index(left).calls
+    assert (call.end, call.rounds[0].exchange.how) == (None, None)
+
+
+def test_more_open_calls_than_are_waited_for_are_linked(index, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_PLAIN", 2)
+    made = [
+        {**exchange(request(n), complete(n, f"#{n}")), "t": [n / 10, 5 + n / 10]}
+        for n in range(1, 5)
+    ]
+    calls = index(*made).calls
+    assert [c.number for c in calls] == [1, 2, 3, 4]
+    assert [c.rounds[0].exchange.plain for c in calls] == [False, False, True, True]
+    assert {c.outcome for c in calls} == {"ok"}
+
+
+def test_a_masked_request_has_no_key_and_is_counted(index):
+    for reply in (complete(1, "plain"), asking(1, "s")):
+        found = index(exchange(request(1), reply), edit=masking)
+        assert [call.key for call in found.calls] == [None]
+        assert found.captures[0].masked == 1
+
+
+def test_a_server_is_called_what_it_calls_itself(index):
+    assert [c.server for c in index(exchange(request(1), named(1))).calls] == ["billing"]
+    assert [c.server for c in index(exchange(request(1), complete(1, "x"))).calls] == [
+        "localhost:3000"
+    ]
+
+
+def test_a_line_of_a_server_is_an_exchange_without_a_verb(index):
+    log = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}'
+    found = index(
+        lines=[
+            {"from": "client", "line": '{"jsonrpc":"2.0","id":1,"method":"ping"}'},
+            {"from": "server", "line": '{"jsonrpc":"2.0","id":1,"result":{}}'},
+            {"from": "server", "line": log},
+        ]
+    )
+    first, second = found.captures[0].exchanges.values()
+    assert (first.kind, first.verb, first.how) == ("request", "", "complete")
+    assert (second.kind, second.verb) == ("http", "")
