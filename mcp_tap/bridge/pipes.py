@@ -19,6 +19,8 @@ from mcp_tap.proxy.stdio.pump import read, write_all
 
 MOST_AHEAD: Final = 64
 """Lines that are read before they are needed."""
+MOST_BEHIND: Final = 64
+"""Lines that wait to be written; beyond it none are given, as each may want an answer."""
 
 
 class Pipes:
@@ -30,6 +32,9 @@ class Pipes:
         self._target = target
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_AHEAD)
         self._said: SimpleQueue[tuple[bytes, asyncio.Future[None]]] = SimpleQueue()
+        self._behind = 0
+        self._keeps_up = asyncio.Event()
+        self._keeps_up.set()
         self._loop = asyncio.get_running_loop()
         self.broken = asyncio.Event()
         """Nobody reads what is written."""
@@ -37,13 +42,15 @@ class Pipes:
             threading.Thread(target=work, daemon=True).start()
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Give each line until the end of the input."""
+        """Give each line until the end of the input, as long as what is said is read."""
         while (line := await self._lines.get()) is not None:
+            await self._keeps_up.wait()
             yield line
 
     async def say(self, line: bytes) -> None:
         """Write a line, after those before it."""
         written = self._loop.create_future()
+        self._count(1)
         self._said.put((line + b"\n", written))
         await written
 
@@ -75,7 +82,16 @@ class Pipes:
                 self._loop.call_soon_threadsafe(self._wrote, written, whole)
 
     def _wrote(self, written: asyncio.Future[None], whole: bool) -> None:  # noqa: FBT001
+        self._count(-1)
         if not whole:
             self.broken.set()
         if not written.done():
             written.set_result(None)
+
+    def _count(self, more: int) -> None:
+        """Take note of how many lines wait to be written."""
+        self._behind += more
+        if self._behind <= MOST_BEHIND:
+            self._keeps_up.set()
+        else:
+            self._keeps_up.clear()

@@ -45,3 +45,23 @@ async def test_it_is_told_when_nobody_reads(ends):
     async with asyncio.timeout(5):
         await pipes.say(b"x")
     assert pipes.broken.is_set()
+
+
+async def test_no_more_lines_are_given_to_whom_does_not_read_what_is_said(ends):
+    source, target, write, read = ends
+    pipes = Pipes(source, target)
+    given = pipes.lines()
+    os.write(write, b"a\nb\n")
+    async with asyncio.timeout(5):
+        assert await anext(given) == b"a"
+        saying = [asyncio.ensure_future(pipes.say(b"x" * 100_000)) for _ in range(100)]
+        second = asyncio.ensure_future(anext(given))
+        await asyncio.wait([second], timeout=0.03)
+        assert not second.done()
+        await asyncio.gather(second, *saying, _read(read, 100 * 100_001))
+    assert second.result() == b"b"
+
+
+async def _read(fd, size):
+    while size:
+        size -= len(await asyncio.to_thread(os.read, fd, size))
