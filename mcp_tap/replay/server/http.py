@@ -7,6 +7,7 @@ goes through another socket.  Only what is forwarded to a real server has a real
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
@@ -35,6 +36,9 @@ _SESSION: Final = HEADER_SESSION.encode()
 _LAST_EVENT: Final = HEADER_LAST_EVENT.encode()
 _STREAM: Final = "text/event-stream"
 _CHUNKED: Final = (b"Transfer-Encoding", b"chunked")
+_BREAK: Final = re.compile(r"[\r\n]")
+_UNSENDABLE: Final = re.compile(r"[\r\n\0]|[^\0-\xff]")
+"""What no head has that was recorded; one that was written by hand may have it."""
 _FRAMING: Final = (b"content-length", b"transfer-encoding", b"expect")
 
 
@@ -241,7 +245,8 @@ class ReplayConnection:
 
     def head(self, status: int, reason: str, headers: Headers) -> None:
         """Begin the response."""
-        self._line = StatusLine(status, reason.encode("latin-1"), "1.1")
+        phrase = "" if _UNSENDABLE.search(reason) else reason
+        self._line = StatusLine(status, phrase.encode("latin-1"), "1.1")
         self._headers, self._streams = _raw(tuple(headers))
         if self._streams and self._sink is not None:
             fields = [*self._headers, _CHUNKED]
@@ -256,7 +261,7 @@ class ReplayConnection:
         if not self._streams:
             self._write(data)
         elif comment:
-            self._write(b"".join(b": %b\n" % line for line in data.split(b"\n")) + b"\n")
+            self._write(b"".join(b": %b\n" % line for line in _lines(data)) + b"\n")
         else:
             self._write(event(data, sse))
 
@@ -268,16 +273,18 @@ class ReplayConnection:
     def end(self) -> None:
         """End the response."""
         sink, self._sink = self._sink, None
-        if sink is None or self._line is None:
+        if sink is None:
             return
-        if self._streams:
+        if self._line is None:
+            sink.upstream_lost("the head of the recorded response is not in the capture", "cut")
+        elif self._streams:
             sink.upstream_end()
-            return
-        body = b"".join(self._body)
-        fields = self._headers
-        if self._line.status != 204:
-            fields = [*fields, (b"Content-Length", b"%d" % len(body))]
-        sink.upstream_whole(self._pool.replies.read(self._line, fields), body)
+        else:
+            body = b"".join(self._body)
+            fields = self._headers
+            if self._line.status != 204:
+                fields = [*fields, (b"Content-Length", b"%d" % len(body))]
+            sink.upstream_whole(self._pool.replies.read(self._line, fields), body)
 
     def cut(self) -> None:
         """Break off, as the recorded server did."""
@@ -302,7 +309,11 @@ class ReplayConnection:
 def _raw(headers: tuple[tuple[str, str], ...]) -> tuple[RawHeaders, bool]:
     """Give fields as they are written, and tell whether they begin a stream of events."""
     kinds = [value for name, value in headers if name.lower() == "content-type"]
-    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    raw = [
+        (name.encode("latin-1"), value.encode("latin-1"))
+        for name, value in headers
+        if not _UNSENDABLE.search(f"{name}{value}")
+    ]
     return raw, any(kind.lower().startswith(_STREAM) for kind in kinds)
 
 
@@ -311,7 +322,14 @@ def event(data: bytes, sse: Sse | None) -> bytes:
     parts = []
     if sse is not None:
         for name, value in (("id", sse.id), ("event", sse.event), ("retry", sse.retry)):
-            if value is not None:
+            if value is not None and not _BREAK.search(value):
                 parts.append(f"{name}: {value}\n".encode())
-    parts += [b"data: %b\n" % line for line in data.split(b"\n")]
+    parts += [b"data: %b\n" % line for line in _lines(data)]
     return b"".join(parts) + b"\n"
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Divide a payload where a reader of events would; a line of stdio may have such breaks."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.split(b"\n")

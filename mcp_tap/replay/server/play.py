@@ -213,7 +213,8 @@ class Play:
         """Send a message with this client's tokens in it."""
         value, data, caller = step.value, record.payload(), self._caller
         if is_ask(step):
-            data = respliced(data, {ID: self._ask(step)})
+            if self._session is not None:  # else no script waits for the answer
+                data = respliced(data, {ID: self._ask(step, self._session)})
         elif is_response(step):
             tokens: dict[tuple[str, ...], bytes] = {}
             own = caller is not None and caller.id is not None
@@ -251,10 +252,9 @@ class Play:
             return respliced(data, {SUBSCRIPTION: caller.id})
         return data
 
-    def _ask(self, step: Step) -> bytes:
-        assert self._session is not None
+    def _ask(self, step: Step, session: Session) -> bytes:
         self.asked.append((step, None))
-        token = self._session.ask(step.value.get("id"), Asked(step.seq, self.answer))
+        token = session.ask(step.value.get("id"), Asked(step.seq, self.answer))
         self._asks[step.seq] = token
         return token
 

@@ -21,6 +21,7 @@ from tests.replays import (
     never,
     request,
     rounds,
+    streamed,
 )
 
 
@@ -280,3 +281,20 @@ def test_what_is_no_json_gets_a_parse_error_and_an_unknown_session_404(replay):
     ask.player.take(Request(body=b"{", path="/mcp"), heard)
     assert (heard.status, heard.only["error"]["code"]) == (400, -32700)
     assert ask(request(7), session="nobody's").status == 404
+
+
+def test_an_ask_on_the_stream_of_a_stateless_call_is_sent_as_it_came(replay):
+    ask = {"jsonrpc": "2.0", "id": "s1", "method": "roots/list"}
+    heard = replay(streamed(request(1), ask, complete(1, "x")))(request("mine"))
+    assert heard.messages == [ask, complete("mine", "x")]
+
+
+def test_an_ask_that_opens_a_stream_belongs_to_no_request_and_is_sent_as_it_came(replay):
+    ask = {"jsonrpc": "2.0", "id": "s1", "method": "roots/list"}
+    opened = streamed(None, ask)
+    opened["request"] = {"method": "GET", "headers": {"Accept": "text/event-stream"}}
+    heard = Heard()
+    played = replay(opened)
+    played.player.take(Request(verb="GET", path="/mcp"), heard)
+    assert heard.messages == [ask]
+    assert played({"jsonrpc": "2.0", "id": "s1", "result": {"roots": []}}).status == 202
