@@ -178,9 +178,24 @@ def _begin(
             mode=mode_of(given or mode, where="--tap-record-mode" if given else "tap_record_mode"),
             disabled=config.getoption("--tap-disable"),
             keep=config.getoption("--tap-keep"),
-            server=lambda: request.getfixturevalue("tap_server"),
+            server=lambda: _server(request),
             scratch=lambda: tmp_path_factory.mktemp("tap"),
         )
+    )
+
+
+def _server(request: pytest.FixtureRequest) -> Any:
+    """Give what the tap is put in front of, only now that it is needed: a replay needs none."""
+    try:
+        return request.getfixturevalue("tap_server")
+    except pytest.fail.Exception as failure:
+        if "no parameter defined" not in str(failure):
+            raise
+    pytest.fail(
+        "error[server-parameters]: tap_server has parameters, and pytest does not know of them\n"
+        "  why:  the tap asks for its server only where one is needed, when it is too late for them\n"
+        '  help: pytestmark = pytest.mark.usefixtures("tap_server")',
+        pytrace=False,
     )
 
 

@@ -136,8 +136,7 @@ class Stdio(Server):
         """Name it by its command."""
         super().__init__(thread)
         self.url = URL
-        # What is recorded may be committed: the place of this Python is nobody's business.
-        self.command = ["python" if w == sys.executable else w for w in command]
+        self.command = [_shown(word) for word in command]
         self._server = BridgedServer(command, show=self.lines.append, on_end=self.lines.append)
 
     def start(self) -> None:
@@ -279,6 +278,15 @@ def _words(value: Any) -> list[str]:
             "bad-value", f"tap_server: {brief(repr(value), 80)} is no command", help=_HELP
         )
     return [os.fspath(word) for word in value]
+
+
+def _shown(word: str) -> str:
+    """Write a word of a command as it may be committed: without this machine's own folders."""
+    if word == sys.executable:
+        return "python"
+    path = Path(word)
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else word
 
 
 def _free_port() -> int:
