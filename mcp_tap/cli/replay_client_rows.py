@@ -68,10 +68,13 @@ def plan_rows(plan: Plan, index: Index, *, yes: bool) -> Iterator[Row]:
             row.append((f"  {brief(arguments, _ARGUMENTS)}", ""))
         keys = [key for round_ in call.rounds for key in index.answers(call, round_)]
         pushed = any(ask.pushed for round_ in call.rounds for ask in round_.asks.values())
+        requests = len(requests_of(call))
+        told = [plural(requests, "request")] if requests > 1 else []
         if keys:
             shown = plural(len(keys), "ask") if pushed else ", ".join(safe(key) for key in keys)
-            row.append((f"  {len(requests_of(call))} requests, answers {shown}"
-                        if not pushed else f"  answers {shown}", "dim"))  # fmt: skip
+            told.append(f"answers {shown}")
+        if told:
+            row.append((f"  {', '.join(told)}", "dim"))
         if item.cannot is not None:
             row.append((f"  not sent: {item.why}", "wait"))
         elif call.method == "tools/call" and not yes:

@@ -13,7 +13,7 @@ from mcp_tap.cli.main import run
 from mcp_tap.cli.replay_client_doc import schema
 from tests.peers.programs import HERE
 from tests.resending import deployed
-from tests.traffic import META, Traffic, done
+from tests.traffic import META, STATE, Traffic, done
 
 PLAIN = [sys.executable, str(HERE / "plain_stdio.py")]
 
@@ -82,6 +82,14 @@ def test_a_dry_run_lists_what_would_be_sent_and_what_needs_a_word(capture, capsy
     )
     _, out, _ = replay(capsys, capture, "--dry-run", "--yes")
     assert out.endswith("would send 1 of 1 calls\n")
+
+
+def test_a_dry_run_counts_the_requests_of_a_call_that_asks_for_patience_only(tmp_path, capsys):
+    traffic = Traffic()
+    traffic.call("poll", {"resultType": "input_required", "requestState": STATE})
+    traffic.call("poll", done("there"), requestState=STATE)
+    _, out, _ = replay(capsys, str(traffic.write(tmp_path / "run.jsonl")), "--dry-run", "--yes")
+    assert out.startswith("#1 tools/call poll  2 requests\n")
 
 
 def test_a_dry_run_as_json_is_the_document_without_results(capture, capsys):
