@@ -10,7 +10,7 @@ from mcp_tap.core.facts.message import is_masked
 from mcp_tap.core.redact_names import SECRET_PARAMETERS, folded, folded_all
 from mcp_tap.core.text import safe
 from mcp_tap.core.values import text_of
-from mcp_tap.core.wire import dumps
+from mcp_tap.core.wire import UNPARSED, dumps
 from mcp_tap.errors import CaptureError
 from mcp_tap.replay.fitting import ABSENT, Difference, differences
 from mcp_tap.replay.index import Index
@@ -82,7 +82,7 @@ class Misses:
 
     def pushed(self, method: str | None, target: str | None, recorded: Any, given: Any) -> Miss:
         """Say that nobody was recorded who answered a pushed ask so."""
-        found = list(differences(recorded, given))
+        found = [] if recorded is UNPARSED else list(differences(recorded, given))
         name = " ".join(text for text in (method, target) if text)
         why = f"nearest answer differs: {_differ(found)}" if found else "it was never answered"
         return self._miss(f"has no {safe(name)} that goes on after this answer", why, None)
@@ -171,8 +171,7 @@ def _shown(given: Given) -> str:
     arguments = params_of(given.value).get("arguments")
     words = [str(method), *([name] if name else [])]
     if type(arguments) is dict and arguments:
-        hidden = {k: "***" if folded(k) in _SECRET else v for k, v in arguments.items()}
-        words.append(text_of(hidden))
+        words.append(text_of(_hidden(arguments)))
     if type(given.answers) is dict and given.answers:
         words.append(f"answering {', '.join(given.answers)}")
     return safe(_cut(" ".join(words), 4 * _LONGEST))
@@ -201,9 +200,21 @@ def _value(value: Any) -> str:
     if is_masked(value):
         return "***"
     try:
-        return safe(_cut(dumps(value).decode(errors="replace"), _LONGEST))
+        return safe(_cut(dumps(_hidden(value)).decode(errors="replace"), _LONGEST))
     except (ValueError, TypeError, RecursionError):
         return "?"
+
+
+def _hidden(value: Any, depth: int = 0) -> Any:
+    """Give a value without what has a secret's name, as deep as anybody gets to see."""
+    if depth > _LONGEST:
+        return "…"
+    if type(value) is dict:
+        return {
+            key: "***" if folded(key) in _SECRET else _hidden(member, depth + 1)
+            for key, member in value.items()
+        }
+    return [_hidden(item, depth + 1) for item in value] if type(value) is list else value
 
 
 def _cut(text: str, most: int) -> str:

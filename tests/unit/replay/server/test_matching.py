@@ -1,0 +1,162 @@
+"""Which recorded round is the one to serve."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_tap.replay.keys import key_of, params_of, target_of
+from mcp_tap.replay.server.matching import Book, Exhausted, Given, asked
+from tests.replays import (
+    ASK,
+    answered,
+    asking,
+    complete,
+    exchange,
+    index_of,
+    masking,
+    request,
+    rounds,
+)
+
+YES = {"yes": True}
+
+
+@pytest.fixture
+def book(tmp_path):
+    made = []
+
+    def make(*exchanges, after_last="repeat", edit=None):
+        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges, edit=edit))
+        return Book(made[-1], after_last)
+
+    yield make
+    for index in made:
+        index.close()
+
+
+def given(value):
+    answers = params_of(value).get("inputResponses")
+    return Given(key_of(value), value, (value["method"], target_of(value)), answers)
+
+
+def retry(action, arguments=None, **more):
+    state = {"requestState": "live"}
+    return given(request(9, arguments=arguments, **state, **answered(action, **more)))
+
+
+def numbers(nodes):
+    return [node.exchange.number for node in nodes]
+
+
+def test_equal_calls_are_found_in_the_order_in_which_they_were_recorded(book):
+    found = book(*(exchange(request(n), complete(n, "x")) for n in (1, 2, 3)))
+    assert numbers(found.first(given(request(9))) for _ in range(5)) == [1, 2, 3, 3, 3]
+
+
+def test_where_all_were_given_out_fail_says_so(book):
+    found = book(exchange(request(1), complete(1, "x")), after_last="fail")
+    found.first(given(request(9)))
+    with pytest.raises(Exhausted):
+        found.first(given(request(9)))
+
+
+def test_a_call_nobody_recorded_is_not_found(book):
+    found = book(exchange(request(1), complete(1, "x")))
+    assert found.first(given(request(9, arguments={"n": 2}))) is None
+    assert found.first(given(request(9, name="sink"))) is None
+
+
+def test_what_was_masked_is_compared_with_what_was_not(book):
+    body = request(1, arguments={"n": "mcp-tap:0123456789abcdef", "at": "sea"})
+    found = book(exchange(body, complete(1, "x")), edit=masking)
+    assert numbers([found.first(given(request(9, arguments={"n": 5, "at": "sea"})))]) == [1]
+    assert found.first(given(request(9, arguments={"n": 5, "at": "land"}))) is None
+
+
+def test_a_call_goes_on_as_its_own_client_answered(book):
+    found = book(*rounds(1, "a", "decline", "no"), *rounds(3, "b", "decline", "no again"))
+    first, second = (found.first(given(request(9))) for _ in range(2))
+    assert numbers([found.go_on([second], retry("decline"), "same")]) == [4]
+    assert numbers([found.go_on([first], retry("decline"), "same")]) == [2]
+
+
+def test_an_answer_that_another_client_gave_goes_on_as_that_one(book):
+    found = book(
+        *rounds(1, "a", "accept", "yes", content=YES),
+        *rounds(3, "b", "decline", "no"),
+        after_last="fail",
+    )
+    first = found.first(given(request(9)))
+    assert numbers([found.go_on([first], retry("decline"), "same")]) == [4]
+    assert numbers([found.first(given(request(9)))]) == [1]  # the one that was not served
+    with pytest.raises(Exhausted):
+        found.first(given(request(9)))
+
+
+def test_of_its_own_call_only_its_own_answer_is_taken(book):
+    found = book(*rounds(1, "a", "cancel", "gone"), *rounds(3, "b", "decline", "no"))
+    first = found.first(given(request(9)))
+    assert found.go_on([first], retry("decline"), "same", own=True) is None
+    assert numbers([found.go_on([first], retry("cancel"), "same", own=True)]) == [2]
+
+
+def test_an_answer_nobody_gave_leads_nowhere(book):
+    found = book(*rounds(1, "a", "accept", "yes", content=YES))
+    first = found.first(given(request(9)))
+    assert found.go_on([first], retry("accept", content={"yes": False}), "same") is None
+    assert numbers(found.following([first])) == [2]
+
+
+@pytest.mark.parametrize("relation", ["missing", "other"])
+def test_a_state_that_was_not_sent_back_as_recorded_leads_nowhere(book, relation):
+    found = book(*rounds(1, "a", "decline", "no"))
+    first = found.first(given(request(9)))
+    assert found.go_on([first], retry("decline"), relation) is None
+
+
+def test_a_state_the_recorded_client_dropped_has_to_be_dropped(book):
+    retried = request(2, **answered("decline"))
+    found = book(exchange(request(1), asking(1, "a")), exchange(retried, complete(2, "no")))
+    first = found.first(given(request(9)))
+    assert found.go_on([first], retry("decline"), "same") is None
+    assert numbers([found.go_on([first], retry("decline"), "missing")]) == [2]
+
+
+def test_rounds_with_other_arguments_are_others(book):
+    found = book(*rounds(1, "a", "decline", "no"))
+    first = found.first(given(request(9)))
+    assert found.go_on([first], retry("decline", arguments={"n": 2}), "same") is None
+
+
+def test_calls_that_asked_something_else_are_no_branches_of_this_one(book):
+    other = {"sure": {**ASK["sure"], "params": {"mode": "form", "message": "Really?"}}}
+    strange = request(4, requestState="b", **answered("decline"))
+    found = book(
+        *rounds(1, "a", "cancel", "gone"),
+        exchange(request(3), asking(3, "b", other)),
+        exchange(strange, complete(4, "no")),
+    )
+    first = found.first(given(request(9)))
+    assert found.go_on([first], retry("decline"), "same") is None
+
+
+def test_equal_calls_are_listed_with_those_not_yet_served_first(book):
+    found = book(*(exchange(request(n), complete(n, "x")) for n in (1, 2, 3)))
+    first, _ = (found.first(given(request(9))) for _ in range(2))
+    assert numbers(found.equal(first)) == [1, 3, 2]
+
+
+def test_a_round_is_read_again_with_its_answers_and_its_result(book):
+    found = book(*rounds(1, "a", "decline", "no"))
+    first = found.first(given(request(9)))
+    second = found.go_on([first], retry("decline"), "same")
+    assert found.answers(second) == {"sure": {"action": "decline"}}
+    assert found.result(second)["result"]["content"][0]["text"] == "no"
+    assert found.answers(first) is None
+
+
+def test_what_is_asked_is_the_same_whatever_its_state():
+    assert asked(asking(1, "a")) == asked(asking(2, "b"))
+    assert asked(asking(1, "a")) != asked(asking(1, "a", {"other": ASK["sure"]}))
+    assert asked({"error": {}}) is None
+    assert asked([]) is None
