@@ -223,12 +223,10 @@ class Front:
         if not accepts(request.headers, STREAM):
             raise Refused(406, "accept", f"Accept has to name {STREAM}")
         stream = session.listen()
-        if stream is None:
-            raise Refused(409, "second-get", "the session has its stream already")
         try:
             return await self._stream(request, stream, web.StreamResponse(headers=STREAM_HEAD))
         finally:
-            session.listened()
+            session.listened(stream)
 
     async def _answer(
         self,

@@ -5,7 +5,8 @@ Rules of this file (2025-11-25, basic/transports#streamable-http):
 - A process has one client, so ids and tokens stay as they are.
 - What a server says of its own accord goes to one stream: that of the request which is open alone,
   else that of a GET, else that of the oldest open request; what has nowhere to go waits for a GET.
-  Changes of lists and resources are about no request and take the GET's stream first.
+  Changes of lists and resources are about no request and take the GET's stream first.  Of several
+  GETs it is the newest one: of a client that comes back, the others may be dead.
 - A connection that breaks cancels nothing.
 """
 
@@ -43,10 +44,9 @@ class Session(Served):
         """As `Mcp-Session-Id` has it."""
         self.version = ""
         """The revision it was agreed on."""
-        self.standalone: Stream | None = None
-        """The stream a GET has opened."""
         self.touched = 0.0
         """When a client was there last, on the loop's clock."""
+        self._listens: list[Stream] = []
         self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
         self._loop = asyncio.get_running_loop()
         self.touch()
@@ -58,7 +58,7 @@ class Session(Served):
     @property
     def in_use(self) -> bool:
         """Tell whether the client waits for anything."""
-        return self.standalone is not None or any(not r.stream.closed for r in self.open.values())
+        return bool(self._listens) or any(not r.stream.closed for r in self.open.values())
 
     def ask(self, said: Said) -> Open:
         """Pass a request on.
@@ -87,19 +87,23 @@ class Session(Served):
             if request is not None:
                 self._loop.call_later(CANCELLED, self._unanswered, request)
 
-    def listen(self) -> Stream | None:
-        """Begin the stream of a GET; None where there is one already."""
-        if self.standalone is not None:
-            return None
-        self.standalone = stream = Stream()
+    @property
+    def standalone(self) -> Stream | None:
+        """The stream that the newest GET has opened."""
+        return self._listens[-1] if self._listens else None
+
+    def listen(self) -> Stream:
+        """Begin the stream of a GET."""
+        stream = Stream()
+        self._listens.append(stream)
         while self._waiting:
             stream.put(self._waiting.popleft())
         return stream
 
-    def listened(self) -> None:
-        """End the stream of the GET."""
+    def listened(self, stream: Stream) -> None:
+        """End the stream of a GET."""
         self.touch()
-        self.standalone = None
+        self._listens.remove(stream)
 
     def _unanswered(self, request: Open) -> None:
         self.close(request)
@@ -126,8 +130,9 @@ class Session(Served):
     def _other(self, said: Said) -> None:
         open_streams = [r.stream for r in self.open.values() if not r.stream.closed]
         alone = len(open_streams) == 1
-        if self.standalone is not None and (said.method in _UNRELATED or not alone):
-            self.standalone.put(said.data)
+        standalone = self.standalone
+        if standalone is not None and (said.method in _UNRELATED or not alone):
+            standalone.put(said.data)
         elif open_streams:
             open_streams[0].put(said.data)
         else:
@@ -137,5 +142,5 @@ class Session(Served):
 
     def _over(self) -> None:
         super()._over()
-        if self.standalone is not None:
-            self.standalone.end()
+        for stream in self._listens:
+            stream.end()
