@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_tap.core.records import Footer
+from mcp_tap.core.records import Footer, Gap
 from tests.shim import BOUND, ECHO, PING, PONG, TAP, is_alive, python, read, request, shim, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
@@ -267,3 +267,13 @@ def test_several_at_once_leave_a_capture_each(tmp_path, monkeypatch):
         run.communicate(timeout=BOUND)
         assert run.returncode == 0
     assert len(list((tmp_path / "home").iterdir())) == 3
+
+
+def test_a_signal_ends_the_recording_of_what_still_waits_and_the_capture_says_so(tmp_path):
+    server = python("line = b'word\\n' * 13000\nfor _ in range(500): os.write(E, line)")
+    with shim(server, tmp_path, stderr=subprocess.DEVNULL) as tap:
+        until(lambda: tap.capture.exists() and not is_alive_below(tap.process.pid))
+        tap.process.send_signal(signal.SIGTERM)
+        assert took(lambda: tap.process.wait(BOUND)) < 6
+        assert tap.process.returncode == 0
+    assert tap.records()[-1].lost == sum(r.lost for r in tap.records() if isinstance(r, Gap)) > 0

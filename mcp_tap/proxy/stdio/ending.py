@@ -7,7 +7,8 @@ Rules of this file (specification 2026-07-28, basic/transports/stdio#shutdown):
   is there: `printf ... | mcp-tap -- CMD` shall get its answer.
 - A signal goes to the server's group at once, and its input ends; SIGKILL follows after `AFTER`.
   A second one does not wait.
-- The run ends with the server; what it has written is carried out before.
+- The run ends with the server; what it has written is carried out before, and recorded.  After a
+  signal, what is not by then is cut `AFTER` seconds later.  A second one does not wait.
 """
 
 from __future__ import annotations
@@ -70,9 +71,8 @@ class Ending:
         self.how: Literal["end", "signal", "child"] = "child"
         """What ended the run: the client, a signal, or the server by itself."""
         if threading.current_thread() is threading.main_thread():
-            for name in (*_ENDING, *_PASSED):
-                number = getattr(signal, name, None)
-                if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            for number in _numbers((*_ENDING, *_PASSED)):
+                if signal.getsignal(number) != signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._on_signal)
 
     def poke(self) -> None:
@@ -119,6 +119,25 @@ class Ending:
                 child.kill()
                 return
 
+    def settle(self, recorded: Callable[[], bool], cut: Callable[[], None]) -> None:
+        """Return when all is recorded, after `poke()`, or a second signal says not to wait.
+
+        Args:
+            recorded: tells whether that is so.
+            cut: drops what is not recorded yet.
+        """
+        told = self.how == "signal"
+        cut_at = monotonic() + AFTER if told else None
+        while not recorded():
+            number = self._next(None if cut_at is None else max(0.0, cut_at - monotonic()))
+            if number in _numbers(_ENDING):
+                if told:
+                    return
+                told, cut_at = True, monotonic() + AFTER
+            if cut_at is not None and monotonic() >= cut_at:
+                cut()
+                cut_at = None
+
     def restore(self) -> None:
         """Leave signals as they were."""
         for number, handler in self._before.items():
@@ -139,7 +158,7 @@ class Ending:
         return 0
 
     def _pass_on(self, child: Child, number: int) -> None:
-        if number in {getattr(signal, name, None) for name in _PASSED}:
+        if number in _numbers(_PASSED):
             child.signal(number)
             return
         if self.how == "signal":
@@ -163,3 +182,8 @@ class Ending:
             alone = os.getppid() != self._parent
             if alone or (stdin.ended and not waits()):
                 self._term_at = now + GRACE
+
+
+def _numbers(names: Sequence[str]) -> list[int]:
+    """Give the signals that there are here."""
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]

@@ -3,6 +3,7 @@
 Rules of this file:
 
 - `put()` takes the time and queues the chunk in one step, so that times never run backwards.
+- They are taken in portions, so that what waits can be `cut()` soon where a run has to end.
 - Past `BOUND` waiting bytes a pump waits up to `PATIENCE` once for the recording to catch up (it
   loads while the first bytes pass); after that chunks are dropped from the recording until it has.
   The traffic is never dropped.
@@ -24,6 +25,8 @@ Way: TypeAlias = Literal["client", "server", "stderr"]
 WAYS: Final[tuple[Way, ...]] = ("client", "server", "stderr")
 BOUND = 64 << 20
 """Bytes that may wait."""
+PORTION = 1 << 20
+"""Bytes that are taken at once; a chunk is not divided."""
 PATIENCE = 0.5
 """Seconds a burst may wait for the recording."""
 GATHER = 0.002
@@ -91,13 +94,17 @@ class Intake:
                 self._turn.wait_for(lambda: self._deaf or self._settled >= mine)
 
     def take(self, timeout: float) -> list[Chunk]:
-        """Give what came, waiting so many seconds for it."""
+        """Give a portion of what came, waiting so many seconds for it."""
         if self._wake.wait(timeout) and not (self.closed or self._sync):
             sleep(GATHER)
-        self._wake.clear()
+        chunks: list[Chunk] = []
+        size = 0
         with self._turn:
-            chunks = list(self._chunks)
-            self._chunks.clear()
+            while self._chunks and size < PORTION:
+                chunks.append(self._chunks.popleft())
+                size += _bytes(chunks[-1])
+            if not self._chunks:
+                self._wake.clear()
         return chunks
 
     def done(self, chunks: list[Chunk]) -> None:
@@ -108,6 +115,18 @@ class Intake:
             if self._waiting < BOUND // 2:
                 self._patient = True
             self._turn.notify_all()
+
+    def cut(self) -> None:
+        """Record nothing of what waits: there is no time."""
+        with self._turn:
+            waiting = list(self._chunks)
+            self._chunks.clear()
+            for way, _, data, step, lost in waiting:
+                if data or step or lost:
+                    lines = lost or data.count(b"\n") or 1
+                    self._holes[way] = self._holes.get(way, 0) + lines
+            self.done(waiting)
+            self._tell_holes(self.now())
 
     def close(self) -> None:
         """Take note that nothing more comes."""

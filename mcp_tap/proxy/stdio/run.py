@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from mcp_tap.proxy.stdio.child import Child
 from mcp_tap.proxy.stdio.ending import Carrier, Ending, Input
-from mcp_tap.proxy.stdio.intake import Intake
+from mcp_tap.proxy.stdio.intake import Chunk, Intake
 from mcp_tap.proxy.stdio.pump import Pump
 from mcp_tap.proxy.stdio.settings import StdioSettings
 
@@ -90,6 +90,7 @@ class StdioRun:
         self._intake = Intake(sync=settings.sync)
         self._scribe: Scribe | None = None
         self._ending: Ending | None = None
+        self._recorded = False
         self._place = capture
         self.capture: Path | None = None
         """Where it records, once it does."""
@@ -142,7 +143,7 @@ class StdioRun:
             ending.wait(child, carriers.stdin, waits=self._waits, tick=carriers.tick)
             ending.drain(child, carriers.outward)
             self._intake.close()
-            recorder.join()
+            ending.settle(lambda: self._recorded, self._intake.cut)
             if all(carrier.over for carrier in carriers.all):
                 child.close()
             assert child.status is not None
@@ -185,6 +186,9 @@ class StdioRun:
             self.trouble = error
         finally:
             self._intake.forget()
+            self._recorded = True
+            assert self._ending is not None
+            self._ending.poke()
 
     def _work(self) -> None:
         from mcp_tap.proxy.stdio.scribe import Scribe  # noqa: PLC0415 (slow)
@@ -200,7 +204,8 @@ class StdioRun:
             now=intake.now,
         )
         last = False
-        while not last:
+        chunks: list[Chunk] = []
+        while chunks or not last:
             last = intake.closed
             chunks = intake.take(0.0 if last or scribe.backlog.behind else TICK)
             try:

@@ -58,7 +58,7 @@ def test_a_copy_there_is_no_room_for_is_told_of_and_no_half_of_it_stays(path):
     file, before = files.read(path), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2, before[1]))
     try:
-        with pytest.raises(FileError, match="no copy of .* can be made"):
+        with pytest.raises(FileError, match="no copy of"):
             files.keep_copy(file)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

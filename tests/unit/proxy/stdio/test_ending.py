@@ -186,3 +186,31 @@ def test_what_a_server_that_ended_by_itself_has_started_is_let_alone(ending):
     ending.wait(server, Stream(**CLOSED), waits=waits_not)
     ending.drain(server, ())
     assert server.done == []
+
+
+def test_a_recording_is_waited_for_and_only_a_signal_cuts_it_short(ending):
+    recorded = iter([False, False, True])
+    cuts = []
+    ending.poke()
+    ending.poke()
+    ending.settle(lambda: next(recorded), lambda: cuts.append(1))
+    assert cuts == []
+    os.kill(os.getpid(), signal.SIGUSR1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    started = time.monotonic()
+    ending.settle(lambda: bool(cuts), lambda: cuts.append(1))
+    assert cuts == [1]
+    assert time.monotonic() - started > 0.04
+
+
+def test_a_second_signal_does_not_wait_for_the_recording(ending):
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGINT)
+    ending.settle(lambda: False, lambda: None)
+
+
+def test_a_recording_that_begins_to_end_after_a_signal_has_a_moment(ending):
+    ending.how = "signal"
+    cuts = []
+    ending.settle(lambda: bool(cuts), lambda: cuts.append(1))
+    assert cuts == [1]

@@ -97,6 +97,29 @@ def test_the_end_and_what_was_decided_are_never_dropped(monkeypatch):
     assert [c.step.line if c.step else None for c in chunks] == [b"x" * 11, b"y", None]
 
 
+def test_much_comes_out_in_portions(monkeypatch):
+    monkeypatch.setattr(module, "PORTION", 10)
+    intake = Intake()
+    for number in range(5):
+        intake.put("client", b"%d\n" % number * 3)
+    intake.close()
+    taken = [intake.take(5.0) for _ in range(4)]
+    assert [len(chunks) for chunks in taken] == [2, 2, 1, 0]
+    assert [c.data[:1] for chunks in taken for c in chunks] == [b"0", b"1", b"2", b"3", b"4"]
+
+
+def test_what_is_cut_is_told_as_lost_and_nobody_waits_for_it():
+    intake = Intake()
+    intake.put("client", b"a\nb\nc")
+    intake.put("server", b"d")
+    intake.put("client", b"", Seen(b"e\n", "client"))
+    intake.put("server", b"")
+    intake.cut()
+    assert told(intake) == [("client", b"", 3), ("server", b"", 1)]
+    intake.put("client", b"f")
+    assert told(intake) == [("client", b"f", 0)]
+
+
 def test_in_sync_whoever_puts_waits_until_it_is_recorded():
     intake = Intake(sync=True)
     order: list[str] = []
