@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -35,6 +35,7 @@ from mcp_tap.core.records import (
 from mcp_tap.core.redact import Redactor, is_rpc
 from mcp_tap.core.wire import LARGE, UNPARSED, carrier, whole_value
 
+Words = TypeVar("Words", bound=AnyRecord)
 _OPEN: Final = 10_000
 """Exchanges whose request target is remembered."""
 
@@ -107,8 +108,9 @@ class RecordRedactor:
             return self._with(record, masks, headers=headers, reason=reason)
         if isinstance(record, Closed):
             self._targets.pop(record.exchange, None)
-        if isinstance(record, Closed | Decision | Gap) and record.why is not None:
-            return msgspec.structs.replace(record, why=self._redactor.hidden(record.why))
+        if isinstance(record, Closed | Decision | Gap):
+            named = {"entry": record.entry} if isinstance(record, Decision) else {}
+            return self._words(record, why=record.why, **named)
         return record
 
     def _header(self, header: Header) -> Header:
@@ -122,12 +124,18 @@ class RecordRedactor:
             upstream, _ = redactor.target(upstream)
         ours = redactor.fingerprint
         return msgspec.structs.replace(
-            header,
+            self._words(header, upstream=upstream, listen=header.listen, label=header.label),
             redaction=[*before, *(spec for spec in self._told if spec not in before)],
             key=ours if header.key in (None, ours) or not before else None,
-            upstream=redactor.hidden(upstream),
-            label=None if header.label is None else redactor.hidden(header.label),
         )
+
+    def _words(self, record: Words, **shown: str | None) -> Words:
+        """Put words of the tap's own into a record, without what the specifications match."""
+        hidden = {k: None if v is None else self._redactor.hidden(v) for k, v in shown.items()}
+        changed = sum(getattr(record, name) != text for name, text in hidden.items())
+        self.masked += changed
+        self.records += changed > 0
+        return msgspec.structs.replace(record, **hidden) if changed else record
 
     def _headers(self, headers: Headers) -> tuple[Headers, list[Mask]]:
         """Mask header fields; of one that stays as it is nothing new is known."""
@@ -139,7 +147,10 @@ class RecordRedactor:
 
     def _payload(self, record: Payload) -> AnyRecord:
         redactor = self._redactor
-        sse, beside = masked_fields(redactor, record.sse)
+        shown: dict[str, Any] = {}
+        shown["sse"], beside = masked_fields(redactor, record.sse)
+        if isinstance(record, Body) and record.content_type is not None:
+            shown["content_type"] = redactor.hidden(record.content_type)
         payload = record.payload()
         protocol = isinstance(record, Message | Body)
         if protocol:
@@ -154,12 +165,12 @@ class RecordRedactor:
         # A document is written anew by masking it, so it differs even where nothing is new in it.
         new = _unknown(masks, record.masked) or any(mask.at == "/text" for mask in masks)
         if not new or out == payload:
-            return self._with(record, beside, sse=sse)
+            return self._with(record, beside, **shown)
         fields, _ = carrier(out)
         if not protocol and "body" in fields:  # noise is never JSON, whatever it looks like
             fields = {"text": out.decode()}
         empty = {"body": UNSET, "text": None, "b64": None}
-        return self._with(record, [*beside, *masks], sse=sse, **{**empty, **fields})
+        return self._with(record, [*beside, *masks], **shown, **{**empty, **fields})
 
     def _with(self, record: Any, masks: list[Mask], **shown: Any) -> AnyRecord:
         """Put what is shown into a record, and keep what is known of what was masked before."""

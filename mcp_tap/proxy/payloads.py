@@ -296,7 +296,8 @@ class Payloads:
         if is_message and not (truncated and "size" not in facts):
             record = Message(**common, **fields, **facts)
         else:
-            record = Body(**common, **fields, **facts, content_type=way.content_type or None)
+            kind = self._redactor.hidden(way.content_type)
+            record = Body(**common, **fields, **facts, content_type=kind or None)
         self._emit((record, UNPARSED if truncated else value))
 
 

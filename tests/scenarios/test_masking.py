@@ -177,6 +177,15 @@ async def test_specifications_mask_messages_whole_cut_and_in_streams(tmp_path, s
         assert rig.records()[0].redaction == ["default", spec]
 
 
+async def test_a_value_is_masked_in_the_type_of_a_body_too(tmp_path):
+    typed = ok(b"pages").replace(b"application/json", b"multipart/x; boundary=tag-17")
+    async with tapped(answering(typed), tmp_path, redact=["value:tag-[0-9]+"]) as rig:
+        assert (await rig.ask(get(b"/mcp"))).body == b"pages"
+        await rig.stop()
+        assert b"tag-17" not in rig.capture_bytes()
+        assert [body.content_type for body in rig.records(Body)] != [None]
+
+
 async def test_equal_values_have_equal_tags_under_one_key_and_no_others(tmp_path):
     key = tmp_path / "key"
     key.write_bytes(b"0123456789abcdef0123456789abcdef\n")

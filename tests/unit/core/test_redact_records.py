@@ -120,17 +120,23 @@ def test_masks_inside_of_what_is_now_masked_whole_are_dropped():
         Message(seq=1, t=0, sender="client", text=f'{{"jsonrpc": "{SECRET}', truncated=True),
         Message(seq=1, t=0, sender="client", b64=b"\xff" + SECRET.encode()),
         Body(seq=1, t=0, sender="client", text=f"a={SECRET}", content_type="text/plain"),
+        Body(seq=1, t=0, sender="client", text="a", content_type=f"multipart/x; boundary={SECRET}"),
         Stderr(seq=1, t=0, sender="server", text=SECRET),
         Decision(seq=1, t=0, hook="h", verdict="v", why=f"since {SECRET}"),
+        Decision(seq=1, t=0, hook="h", verdict="v", why="", entry=f"say {SECRET}"),
         header(label=SECRET),
+        header(listen=f"http://{SECRET}:7777/mcp"),
         header(upstream=f"http://h/{SECRET}"),
         header(upstream=f"server --name {SECRET}", transport="stdio"),
     ],
 )
 def test_a_value_is_masked_wherever_it_stands(record):
-    masked = redacting("value:hunter2[-a-z0-9]*").masked_record(record)
+    job = redacting("value:hunter2[-a-z0-9]*")
+    masked = job.masked_record(record)
     assert SECRET.encode() not in encode(masked)
     assert type(masked) is type(record)
+    assert (job.masked > 0, job.records) == (True, 1)
+    assert job.masked_record(masked) == masked
 
 
 def test_oauth_fields_of_other_payloads_are_masked_by_default_only():
