@@ -43,6 +43,7 @@ def scripts(tmp_path):
 def opened(t=(0.0, 0.5)):
     reply = {"jsonrpc": "2.0", "id": 1, "result": OPENED}
     made = exchange(OPEN, reply)
+    made["request"]["headers"] = {"Content-Type": "application/json"}
     made["response"]["headers"] = SESSION
     return {**made, "t": t}
 
