@@ -22,7 +22,7 @@ from aiohttp import web
 
 from mcp_tap.bridge.checks import JSON, STREAM, accepts, is_json, is_stateless, mismatch
 from mcp_tap.bridge.messages import Said, is_id, read
-from mcp_tap.bridge.process import Gone
+from mcp_tap.bridge.process import MOST_LINE, Gone
 from mcp_tap.bridge.responses import (
     STREAM_HEAD,
     Refused,
@@ -88,7 +88,7 @@ class Front:
 
     async def start(self) -> None:
         """Be ready for connections."""
-        app = web.Application(client_max_size=0)
+        app = web.Application(client_max_size=MOST_LINE)
         app.router.add_route("*", "/{path:.*}", self._handle)
         app.on_response_prepare.append(without_type)
         self._runner = runner = web.AppRunner(
@@ -150,7 +150,11 @@ class Front:
             raise Refused(415, "no-json", f"the body's Content-Type has to be {JSON}")
         if not accepts(request.headers, JSON, STREAM):
             raise Refused(406, "accept", f"Accept has to name {JSON} and {STREAM}")
-        said = read(await request.read())
+        try:
+            said = read(await request.read())
+        except web.HTTPRequestEntityTooLarge:
+            words = f"a message has at most {MOST_LINE} bytes"
+            raise Refused(413, "too-large", words, code=INVALID_REQUEST) from None
         if said is None or (said.kind == "request" and not is_id(said.id)):
             raise Refused(400, "no-message", "the body is no message", code=PARSE_ERROR)
         stateless = is_stateless(said, request.headers)

@@ -27,8 +27,10 @@ from mcp_tap.bridge.checks import JSON, STREAM
 from mcp_tap.bridge.events import Events
 from mcp_tap.bridge.heads import Tools, stateless_head
 from mcp_tap.bridge.messages import Said, error_with, is_id, own_error, read
+from mcp_tap.bridge.process import MOST_LINE
 from mcp_tap.bridge.remote_session import RemoteSession
 from mcp_tap.bridge.wire import Wire
+from mcp_tap.core.collect import Collector
 from mcp_tap.core.mirrored import is_plain
 from mcp_tap.core.spec import (
     CLIENT_CAPABILITIES,
@@ -243,7 +245,7 @@ class Client:
                     if events.last_id is None:
                         raise
                 return Outcome(status, events=events, session=session)
-            body = await response.read()
+            body = await _body(response)
             answer = read(body) if kind == JSON else None
             if answer is not None and (answer.answers(said) or _names_none(answer)):
                 return Outcome(status, answer, session=session)
@@ -308,6 +310,16 @@ def _line(outcome: Outcome, token: bytes | None) -> bytes:
     elif outcome.text.strip():
         words += f": {brief(outcome.text.strip(), 200)}"
     return own_error(token, "no-answer", words)
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    """Read a body; of one that is larger than a message may be, the first part."""
+    body = Collector(MOST_LINE)
+    async for chunk in response.content.iter_any():
+        body.add(chunk)
+        if body.truncated:
+            break
+    return body.kept()
 
 
 def _names_none(answer: Said) -> bool:

@@ -268,3 +268,11 @@ import time; time.sleep(60)
     async with fronted(command=[sys.executable, "-S", "-E", "-c", code]) as front:
         assert (await front.ask(7, "tools/list")).status == 200
         assert front.front._shared.process._stdin.get_write_buffer_size() < 1 << 17
+
+
+async def test_a_message_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "MOST_LINE", 1000)
+    async with fronted() as front:
+        assert (await front.call(1, "raw")).status == 200
+        reply = await front.call(2, "raw", text="x" * 1000)
+        assert (reply.status, reply.headers["Mcp-Tap-Error"]) == (413, "too-large")

@@ -267,6 +267,20 @@ async def test_the_response_to_another_request_is_none(number):
         assert (answer["id"], answer["error"]["data"]["error"]) == (1, "no-answer")
 
 
+async def test_of_a_response_without_end_no_more_is_read_than_a_message_may_have(monkeypatch):
+    monkeypatch.setattr(module, "MOST_LINE", 1000)
+
+    async def handle(posted):
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(posted.request)
+        while True:
+            await response.write(b"[" * 1000)
+
+    async with bridged(handle) as client:
+        client.ask(1, "x")
+        assert (await client.heard())["error"]["data"]["error"] == "no-answer"
+
+
 async def test_a_line_with_two_ids_of_which_one_is_none_is_refused_and_the_next_is_read():
     async with bridged(echo) as client:
         client.say(b'{"jsonrpc":"2.0","id":1,"id":null,"method":"x"}')
