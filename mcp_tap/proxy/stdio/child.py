@@ -103,14 +103,13 @@ def _own(stream: IO[bytes] | None) -> int:
 
 
 def _not_run(name: str, error: OSError) -> UsageError:
+    what, why = f"{name or 'an empty name'} cannot be run", error.strerror or "unknown reason"
     if isinstance(error, FileNotFoundError):
-        return UsageError(
-            "command-not-found",
-            f"there is no command {name}",
-            why="it is not on PATH, or not executable",
-        )
-    return UsageError(
-        "command-not-found",
-        f"{name} cannot be run",
-        why=(error.strerror or "unknown reason").lower(),
-    )
+        import shutil  # noqa: PLC0415 (seldom)
+
+        path = shutil.which(name)
+        if path is None:
+            what, why = f"there is no command {name}", "it is not on PATH, or not executable"
+        else:
+            why = f"the interpreter that {path} names is not there"
+    return UsageError("command-not-found", what, why=why[:1].lower() + why[1:])

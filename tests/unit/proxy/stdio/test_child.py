@@ -95,3 +95,12 @@ def test_a_command_that_cannot_be_run_is_told(name):
         Child([name])
     assert told.value.code == "command-not-found"
     assert told.value.why
+
+
+def test_a_script_whose_interpreter_is_gone_is_not_said_to_be_missing_itself(tmp_path):
+    script = tmp_path / "server"
+    script.write_text("#!/no/such/python\n", encoding="utf-8")
+    script.chmod(0o700)
+    with pytest.raises(UsageError, match="server cannot be run") as told:
+        Child([str(script)])
+    assert "interpreter" in told.value.why
