@@ -15,13 +15,16 @@ from collections import Counter
 from collections.abc import Iterator
 from math import log2
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
 from mcp_tap.core.records import (
     AnyRecord,
     Body,
+    Closed,
+    Decision,
+    Gap,
     Header,
     Headers,
     HttpRequest,
@@ -40,6 +43,10 @@ from mcp_tap.rules.shapes_persons import card_in
 _BEARER: Final = re.compile(r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{8,}=*)")
 _CARD: Final = re.compile(r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-])")
 _NAMED: Final = re.compile(r"([\w.-]{2,64})[\"']?\s{0,4}[=:]\s{0,4}[\"']?([^\s\"'&,;<>]{8,2000})")
+_PASSWORD: Final = re.compile(r"\w://[^\s/?#:@\"']*:([^\s/?#@\"']{1,200})@")
+_OPENING: Final = ("{", "[")
+_HIDDEN: Final = "***"
+"""Stands in a pointer for a name that is a secret itself."""
 _SCHEMES: Final = frozenset({"bearer", "basic", "digest", "dpop", "negotiate"})
 _SHORTEST: Final = 8
 """Characters from which what is named a secret can be one and no word."""
@@ -68,20 +75,32 @@ def suspects(record: AnyRecord) -> Iterator[Suspect]:
     for at, kind, key in _all(record):
         if (at, kind) not in seen:
             seen.add((at, kind))
-            yield Suspect(seq=record.seq, at=at, kind=kind, key=key)
+            yield Suspect(seq=record.seq, at=at, kind=kind, key="" if _kind(key) else key)
 
 
 def _all(record: AnyRecord) -> Iterator[tuple[str, str, str]]:
     if isinstance(record, Header):
-        yield from _url(record.upstream, "/upstream")
-        yield from _text(record.upstream, "/upstream")
+        yield from _words("", record, "upstream", "listen", "label")
     elif isinstance(record, HttpRequest):
-        yield from _url(record.path, "/path")
+        yield from _words("", record, "path")
         yield from _headers(record.headers)
     elif isinstance(record, HttpResponse):
+        yield from _words("", record, "reason")
         yield from _headers(record.headers)
     elif isinstance(record, Payload):
+        if record.sse is not None:
+            yield from _words("/sse", record.sse, "id", "event", "retry")
         yield from _payload(record)
+    elif isinstance(record, Closed | Decision | Gap):
+        yield from _words("", record, "why")
+
+
+def _words(at: str, holder: object, *names: str) -> Iterator[tuple[str, str, str]]:
+    for name in names:
+        text = getattr(holder, name)
+        if text:
+            yield from _url(text, f"{at}/{name}")
+            yield from _text(text, f"{at}/{name}")
 
 
 def _headers(headers: Headers) -> Iterator[tuple[str, str, str]]:
@@ -101,19 +120,13 @@ def _headers(headers: Headers) -> Iterator[tuple[str, str, str]]:
 
 
 def _url(text: str, at: str) -> Iterator[tuple[str, str, str]]:
-    """Look at the parameters of a URL, and for a password in it."""
-    if "?" not in text and "@" not in text:
-        return
-    try:
-        parts = urlsplit(text)
-        password = parts.password
-    except ValueError:
-        return
-    if password and MARK not in password:
-        yield at, "a password in a URL", ""
-    for name, value in parse_qsl(parts.query, max_num_fields=None):
-        if is_secret(name) and _random(value):
-            yield at, _kind(value) or "a secret by its name", name
+    """Look at the parameters of a URL."""
+    for name, value in parse_qsl(text.partition("?")[2], max_num_fields=None):
+        kind = _kind(value)
+        if kind is None and is_secret(name) and _random(value):
+            kind = "a secret by its name"
+        if kind is not None:
+            yield at, kind, name
 
 
 def _payload(record: Payload) -> Iterator[tuple[str, str, str]]:
@@ -138,7 +151,11 @@ def _document(value: Any) -> Iterator[tuple[str, str, str]]:
     while waiting:
         at, here = waiting.pop()
         if isinstance(here, dict):
-            waiting += [((*at, key), inner) for key, inner in reversed(here.items())]
+            for key, inner in reversed(here.items()):
+                kind = _kind(key)
+                if kind is not None:
+                    yield pointer("body", *at), f"{kind} for a name", ""
+                waiting.append(((*at, key if kind is None else _HIDDEN), inner))
         elif isinstance(here, list):
             waiting += [((*at, n), inner) for n, inner in reversed(list(enumerate(here)))]
         elif isinstance(here, str | int) and not isinstance(here, bool):
@@ -147,6 +164,11 @@ def _document(value: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def _value(text: str, at: str, name: str) -> Iterator[tuple[str, str, str]]:
+    if text.lstrip()[:1] in _OPENING:  # results often have JSON for their text
+        inner = whole_value(text.encode())
+        if isinstance(inner, dict | list):
+            yield from ((at, kind, key or name) for _, kind, key in _document(inner))
+            return
     kind = _kind(text)
     if kind is None and is_secret(name) and _random(text):
         kind = "a secret by its name"
@@ -163,6 +185,8 @@ def _text(text: str, at: str, name: str = "") -> Iterator[tuple[str, str, str]]:
         yield at, kind, name
     elif any(not is_harmless(found[1]) and _random(found[1]) for found in _BEARER.finditer(text)):
         yield at, "an Authorization header", name
+    if any(not (is_harmless(f[1]) or is_secret(f[1])) for f in _PASSWORD.finditer(text)):
+        yield at, "a password in a URL", name
     if any(card_in(found[0]) for found in _CARD.finditer(text)):
         yield at, "a card number", name
 

@@ -6,7 +6,16 @@ import json
 import pytest
 from msgspec import Raw
 
-from mcp_tap.core.records import Body, HttpRequest, HttpResponse, Message, Stderr, encode
+from mcp_tap.core.records import (
+    Body,
+    Decision,
+    HttpRequest,
+    HttpResponse,
+    Message,
+    Sse,
+    Stderr,
+    encode,
+)
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.redact_records import RecordRedactor
 from mcp_tap.exporting.suspects import suspects
@@ -131,3 +140,49 @@ def test_no_suspect_holds_the_value_and_each_place_is_told_once():
     assert len(told) == 1
     assert (told[0].seq, told[0].key) == (4, "token")
     assert GITHUB.encode() not in encode(record).replace(GITHUB.encode(), b"") + repr(told).encode()
+
+
+@pytest.mark.parametrize(
+    ("record", "at"),
+    [
+        (request(path=f"/mcp/{GITHUB}"), "/path"),
+        (request(path=f"/mcp?state={GITHUB.replace('_', '%5F')}"), "/path"),
+        (header(label=GITHUB), "/label"),
+        (HttpResponse(seq=1, t=0, exchange=1, status=400, headers=[], reason=GITHUB), "/reason"),
+        (Message(seq=1, t=0, sender="server", text="x", sse=Sse(id=GITHUB)), "/sse/id"),
+        (Decision(seq=1, t=0, hook="tap", verdict="x", why=f"no {GITHUB}"), "/why"),
+    ],
+)
+def test_heads_events_and_words_of_the_tap_are_looked_through(record, at):
+    assert found(record) == [(at, "a GitHub token")]
+
+
+def test_a_secret_that_is_a_name_is_found_and_stands_in_no_pointer():
+    record = message({GITHUB: {"password": RANDOM, AWS: [RANDOM]}})
+    told = [(each.at, each.kind) for each in suspects(record)]
+    assert told == [
+        ("/body/params", "a GitHub token for a name"),
+        ("/body/params/***", "an AWS key id for a name"),
+        ("/body/params/***/password", "a secret by its name"),
+    ]
+    assert GITHUB not in repr(list(suspects(request(path=f"/?{GITHUB}={GITHUB}"))))
+
+
+def test_json_in_a_text_is_looked_through_as_json():
+    text = json.dumps({"user": "ada", "login": json.dumps([{"password": RANDOM}])})
+    assert found(message({"text": f" {text}"})) == [("/body/params/text", "a secret by its name")]
+    assert found(message({"text": f"{{{text}"})) == []
+
+
+def test_a_password_in_a_url_is_found_in_running_text_unless_it_stands_for_one():
+    kind = "a password in a URL"
+    assert found(message({"db": "at postgres://app:swordfish@db/x."})) == [
+        ("/body/params/db", kind)
+    ]
+    for given in (
+        "postgres://user:password@db",
+        "redis://:<secret>@db",
+        "http://h:80/a@b",
+        "a:b@c",
+    ):
+        assert found(message({"db": given})) == []
