@@ -6,12 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 # What is imported within a run that pytester makes is forgotten after it, and takes long.
-import mcp_tap.demo.client
-import mcp_tap.demo.server
-import mcp_tap.plugin.bench
 from mcp_tap import pytest_plugin
+from mcp_tap.demo.server import DemoServer
 
 CONFTEST = '''
 import asyncio
@@ -67,6 +66,13 @@ def yes():
         "window": {"action": "accept", "content": {"start": "tonight", "minutes": 30}},
     }
 '''
+
+
+def demo_app() -> web.Application:
+    """The demo's server, as an application."""
+    app = web.Application()
+    app.router.add_post("/mcp", DemoServer()._post)
+    return app
 
 
 class Project:

@@ -101,7 +101,7 @@ class _Asgi:
         )
         self._server = server = uvicorn.Server(config)
         loop = asyncio.get_running_loop()
-        self._serving = loop.create_task(server.serve(sockets=[listener]))
+        self._serving = loop.create_task(self._serve(listener))
         while not server.started:
             if self._serving.done():
                 raise UpstreamError(
@@ -111,6 +111,12 @@ class _Asgi:
                 )
             await asyncio.sleep(LOOK)
 
+    async def _serve(self, listener: socket.socket) -> None:
+        try:
+            await self._server.serve(sockets=[listener])
+        except SystemExit as error:  # what uvicorn makes of a start-up that failed
+            raise RuntimeError("its start-up failed") from error
+
     async def stop(self) -> None:
         if self._server is not None and self._serving is not None:
             self._server.should_exit = True
@@ -119,4 +125,4 @@ class _Asgi:
 
 def _why(task: asyncio.Task[None]) -> str:
     error = None if task.cancelled() else task.exception()
-    return f"{type(error).__name__}: {error}" if error else "its start-up failed"
+    return str(error) if error else ""

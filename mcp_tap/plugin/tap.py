@@ -51,7 +51,7 @@ class Tap:
     @property
     def stdio_command(self) -> list[str]:
         """The command of a stdio server that leads to this tap, for clients that start theirs."""
-        return [sys.executable, "-m", "mcp_tap.bridge", self._url]
+        return [sys.executable, "-P", "-m", "mcp_tap.bridge", self._url]
 
     @property
     def capture(self) -> Path | None:

@@ -236,7 +236,7 @@ def test_a_test_waits_for_what_happens_meanwhile(project):
         '    made = tap.wait_for("tool:build state:ok")\n'
         "    other.join()\n"
         '    assert made.outcomes == ["complete"]\n'
-        '    with pytest.raises(AssertionError, match="no call matched .tool:deploy. within 0.1 s"):\n'
+        '    with pytest.raises(AssertionError, match="matched .tool:deploy. within 0.1"):\n'
         '        tap.wait_for("tool:deploy", timeout=0.1)\n'
     )
     project.ends(passed=1)
@@ -305,3 +305,19 @@ def test_workers_of_xdist_replay_and_record_beside_each_other(project):
     served = len(project.served)
     project.ends(passed=6)
     assert len(project.served) == served
+
+
+def test_another_plugin_may_own_record_modes_and_cassettes(project):
+    project.conftest(
+        "\ndef pytest_addoption(parser):\n"
+        '    parser.addoption("--record-mode")\n'
+        '    parser.addoption("--disable-recording", action="store_true")\n\n'
+        "def pytest_configure(config):\n"
+        '    config.addinivalue_line("markers", "vcr: cassettes")\n\n'
+        '@pytest.fixture\ndef record_mode():\n    return "all"\n\n'
+        "@pytest.fixture\ndef vcr():\n    return None\n"
+    )
+    marked = DEPLOY.replace("def ", "@pytest.mark.vcr\n@pytest.mark.tap_capture\ndef ", 1)
+    project.write(marked.replace("(tap,", "(tap, vcr, record_mode,"))
+    project.ends("--record-mode=all", errors=1)
+    project.ends("--record-mode=none", "--tap-record-mode=once", passed=1)

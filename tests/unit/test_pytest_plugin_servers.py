@@ -42,6 +42,12 @@ async def app(scope, receive, send):
 '''
 
 
+ENDS = f"""{{
+        "url": "http://127.0.0.1:{{port}}/",
+        "command": [{sys.executable!r}, "-c", "print('no way'); exit(3)"],
+    }}"""
+
+
 @pytest.fixture
 def project(pytester, monkeypatch):
     return Project(pytester, monkeypatch)
@@ -151,8 +157,7 @@ def made():
         ("{'url': 'http://127.0.0.1:1/', 'command': ['x'], 'waits': 3}", 'did you mean "wait"?'),
         ("{'url': 'http://127.0.0.1:{port}/', 'command': ['no-such']}", "exited with code 127"),
         (
-            f"{{'url': 'http://127.0.0.1:{{port}}/', 'command': [{sys.executable!r}, '-c',"
-            " 'print(\"no way\"); exit(3)']}",
+            ENDS,
             "it printed last: no way",
         ),
     ],
@@ -183,3 +188,17 @@ def test_clients_that_start_their_server_are_led_to_the_tap(project):
         '    assert tap.calls.one(method="tools/list").outcome == "ok"\n'
     )
     project.ends("--tap-fail-on=never", passed=1)
+
+
+def test_a_fixture_with_parameters_is_told_what_it_needs(project):
+    project.conftest(
+        '\n@pytest.fixture(scope="session", params=["a", "b"])\n'
+        "def tap_server(request):\n"
+        "    app = web.Application()\n"
+        '    app.router.add_post("/mcp", DemoServer()._post)\n'
+        "    return app\n"
+    )
+    project.write(USES)
+    assert 'pytestmark = pytest.mark.usefixtures("tap_server")' in project.ends(errors=1)
+    project.write('import pytest\n\npytestmark = pytest.mark.usefixtures("tap_server")\n' + USES)
+    project.ends(passed=2)

@@ -318,3 +318,13 @@ def test_without_a_script_that_is_said():
     assert isinstance(found, Unmatched)
     assert found.error.what.startswith('no script answers ask "who"')
     assert found.error.why == "none was given"
+
+
+def test_what_is_added_goes_before_all_and_counts_stay_with_their_entries():
+    of_otp = book(OTP)
+    assert content(of_otp.decide([form("otp", code=None)])) == {"code": "000000"}
+    of_otp.add(script(TWO.replace("a*", "x*").replace('name = "second"', 'match = { key = "y" }')))
+    assert content(of_otp.decide([form("otp", code=None)])) == {"code": "123456"}
+    assert entries(of_otp.decide([form("xy", x=None)])) == {"xy": "first"}
+    assert of_otp.unused() == ["answer 2"]
+    assert len(of_otp.scripts) == 2

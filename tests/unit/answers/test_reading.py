@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.answers.reading import advertised
+from mcp_tap.answers.reading import advertised, load_table
 from mcp_tap.answers.script import FromDefault, FromEnv, Root
 from mcp_tap.errors import ScriptError, UsageError
 from tests.asks import mistakes, script
@@ -181,3 +181,11 @@ def test_capabilities_have_the_names_of_the_protocol():
     assert advertised([]) == frozenset()
     with pytest.raises(UsageError, match='"tools" is no capability'):
         advertised(["tools"])
+
+
+def test_a_table_is_read_as_the_file_that_gives_it():
+    table = {"answer": [{"name": "no", "match": {"key": "a"}, "action": "decline"}]}
+    (entry,) = load_table(table, "mine").entries
+    assert (entry.place, entry.name, entry.match) == ("mine, answer 1", "no", {"key": "a"})
+    with pytest.raises(ScriptError, match='has no setting "acton"'):
+        load_table({"answer": [{"acton": "decline"}]}, "mine")

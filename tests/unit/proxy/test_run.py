@@ -13,6 +13,7 @@ from mcp_tap.errors import UsageError
 from mcp_tap.pipeline.warm import warm
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
+from tests.asking import answering
 from tests.rig import Looker, pong, post, tapped
 
 URL = "http://127.0.0.1:1/mcp"
@@ -115,3 +116,31 @@ async def test_a_run_that_judges_gets_ready_for_it_once_it_listens(judging):
             await asyncio.to_thread(thread.join, 20)
     assert times_warmed() == before + judging
     await run.stop()
+
+
+async def test_what_passed_is_known_at_once_to_whoever_has_it_worked_off(tmp_path):
+    async with tapped(pong, tmp_path) as rig:
+        await rig.ask(post())
+        rig.run.settle()
+        (call,) = rig.view.calls.values()
+        assert call.outcome == "ok"
+
+
+async def test_a_run_tells_whether_its_clients_have_left(tmp_path):
+    async with tapped(pong, tmp_path) as rig:
+        wire = await rig.client()
+        await wire.send(post())
+        await wire.message()
+        assert not await rig.run.deserted(0.01)
+        await wire.close()
+        assert await rig.run.deserted(5.0)
+
+
+async def test_a_run_that_has_begun_can_be_given_answers(tmp_path):
+    async with tapped(pong, tmp_path, label="desk") as rig:
+        helper = answering()
+        rig.run.answer(helper)
+        assert helper.server_name == "desk"
+        assert (await rig.ask(post())).status == 200
+        await rig.stop()
+        assert [call.outcome for call in rig.view.calls.values()] == ["ok"]

@@ -75,8 +75,8 @@ def test_what_the_server_said_to_the_tap_is_still_the_servers():
 
 def test_what_was_changed_on_its_way_is_there_once_as_it_arrived():
     found = list(behind([said(2, "client"), said(3, "client", leg="upstream", replaces=2)]))
-    assert [type(r) for r in found] == [Decision, Message]
-    assert (found[1].seq, found[1].leg, found[1].replaces) == (3, None, None)
+    assert [(type(r), r.seq) for r in found] == [(Message, 2), (Decision, 3)]
+    assert (found[0].leg, found[0].replaces) == (None, None)
 
 
 def test_records_may_be_given_as_they_are_read():

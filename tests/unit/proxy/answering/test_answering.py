@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.asking import answering
+from tests.asks import script
 
 
 def test_ids_are_the_taps_own_and_never_the_same():
@@ -22,3 +23,12 @@ def test_a_round_that_was_passed_on_leads_back_to_its_call_once():
 def test_what_the_script_can_answer_is_advertised():
     assert answering().reader is not None
     assert answering().book.advertised() == {"elicitation": {"form": {}}}
+
+
+def test_what_is_added_to_the_book_is_advertised_once_that_is_told():
+    helper = answering()
+    known = helper.advertised
+    helper.book.add(script('[[answer]]\nmatch = { ask = "roots" }\nroots = []\n'))
+    assert set(helper.advertised) == {"elicitation"}
+    helper.renew()
+    assert set(known) == {"elicitation", "roots"}

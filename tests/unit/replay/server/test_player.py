@@ -298,3 +298,21 @@ def test_an_ask_that_opens_a_stream_belongs_to_no_request_and_is_sent_as_it_came
     played.player.take(Request(verb="GET", path="/mcp"), heard)
     assert heard.messages == [ask]
     assert played({"jsonrpc": "2.0", "id": "s1", "result": {"roots": []}}).status == 202
+
+
+def test_what_goes_on_with_a_state_of_the_replay_is_forwarded_to_nobody(replay):
+    ask = replay(*rounds(1, "s1", "accept", "shipped"), on_miss="forward")
+    state = ask(request(1)).only["result"]["requestState"]
+    missed = ask(request(2, requestState=state, **answered("cancel")))
+    assert missed.only["error"]["code"] == NOT_RECORDED
+    with pytest.raises(Forward):
+        ask(request(3, requestState="a real server's", **answered("cancel")))
+
+
+def test_a_session_that_is_not_the_replays_is_the_real_servers(replay):
+    ask = replay(exchange(request(1), complete(1, "x")), on_miss="forward")
+    with pytest.raises(Forward):
+        ask(request(2), session="unknown")
+    assert (
+        replay(exchange(request(1), complete(1, "x")))(request(2), session="unknown").status == 404
+    )
