@@ -254,8 +254,8 @@ class Front:
         finally:
             served.left(asked)
 
-    @staticmethod
     async def _stream(
+        self,
         request: web.Request,
         stream: Stream,
         response: web.StreamResponse,
@@ -273,6 +273,7 @@ class Front:
                     break
                 part = await stream.next(SILENCE)
             if stream.overrun and request.transport is not None:
+                self._ways.once("overrun", "a client does not read its stream, which is broken off")
                 request.transport.abort()
             else:
                 await response.write_eof()

@@ -3,9 +3,11 @@ from __future__ import annotations
 import asyncio
 import sys
 
+import aiohttp
 import pytest
 
 from mcp_tap.bridge import front as module
+from mcp_tap.bridge import streams
 from tests.bridges import NEW, OLD, fronted, session, until
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -276,3 +278,13 @@ async def test_a_message_that_is_too_large_is_refused(monkeypatch):
         assert (await front.call(1, "raw")).status == 200
         reply = await front.call(2, "raw", text="x" * 1000)
         assert (reply.status, reply.headers["Mcp-Tap-Error"]) == (413, "too-large")
+
+
+async def test_a_stream_that_is_broken_off_for_want_of_a_reader_is_told(monkeypatch):
+    monkeypatch.setattr(streams, "MOST_WAITING", 10)
+    async with fronted() as front:
+        reply = await front.call(1, "progress", steps=2000, _meta={"progressToken": 1})
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await reply.events()
+        (told,) = front.notices
+        assert told.startswith("overrun: ")
