@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import click
 
-from mcp_tap.cli.common import DURATION, FILE, Output, option
+from mcp_tap.cli.common import DURATION, FILE, Output, option, several
 from mcp_tap.core.text import brief, plural
 from mcp_tap.errors import UsageError
 
@@ -44,64 +44,57 @@ def answer_options(panel: str, *, person: bool = True) -> Callable[[_F], _F]:
     """Add the options that say who answers what the server asks; a `person` at the terminal may."""
     who = "; ask: a person at the terminal answers it" if person else ""
 
-    def add(function: _F) -> _F:
-        for each in reversed(
-            (
-                option(
-                    "-a",
-                    "--answers",
-                    multiple=True,
-                    type=FILE,
-                    metavar="FILE",
-                    panel=panel,
-                    help="Answer what the server asks by this script, in the client's place;"
-                    " repeatable, the first match wins.",
-                ),
-                option(
-                    "--unmatched",
-                    type=click.Choice(HOWS) if person else _How(),
-                    panel=panel,
-                    help=f"What becomes of a round that no script answers{who}."
-                    "  [default: the script's, else pass, in CI fail]",
-                ),
-                option(
-                    "--advertise",
-                    metavar="NAMES",
-                    panel=panel,
-                    help="Declare these to the server where the client does not, with commas"
-                    " between; '' none.  [default: what the scripts can answer]",
-                ),
-                option(
-                    "--max-rounds",
-                    type=click.IntRange(min=1),
-                    metavar="N",
-                    default=MAX_ROUNDS,
-                    show_default=True,
-                    panel=panel,
-                    help="Answer at most so many rounds of one call.",
-                ),
-                option(
-                    "--answer-timeout",
-                    type=DURATION,
-                    metavar="TIME",
-                    default=ANSWER_TIMEOUT,
-                    show_default=True,
-                    panel=panel,
-                    help="How long a call may take from its first ask on"
-                    + ("; a person's time is not in it." if person else "."),
-                ),
-                option(
-                    "--strict-answers",
-                    is_flag=True,
-                    panel=panel,
-                    help="Exit with 1 if an entry of a script was never used.",
-                ),
-            )
-        ):
-            function = each(function)
-        return function
-
-    return add
+    return several(
+        option(
+            "-a",
+            "--answers",
+            multiple=True,
+            type=FILE,
+            metavar="FILE",
+            panel=panel,
+            help="Answer what the server asks by this script, in the client's place;"
+            " repeatable, the first match wins.",
+        ),
+        option(
+            "--unmatched",
+            type=click.Choice(HOWS) if person else _How(),
+            panel=panel,
+            help=f"What becomes of a round that no script answers{who}."
+            "  [default: the script's, else pass, in CI fail]",
+        ),
+        option(
+            "--advertise",
+            metavar="NAMES",
+            panel=panel,
+            help="Declare these to the server where the client does not, with commas"
+            " between; '' none.  [default: what the scripts can answer]",
+        ),
+        option(
+            "--max-rounds",
+            type=click.IntRange(min=1),
+            metavar="N",
+            default=MAX_ROUNDS,
+            show_default=True,
+            panel=panel,
+            help="Answer at most so many rounds of one call.",
+        ),
+        option(
+            "--answer-timeout",
+            type=DURATION,
+            metavar="TIME",
+            default=ANSWER_TIMEOUT,
+            show_default=True,
+            panel=panel,
+            help="How long a call may take from its first ask on"
+            + ("; a person's time is not in it." if person else "."),
+        ),
+        option(
+            "--strict-answers",
+            is_flag=True,
+            panel=panel,
+            help="Exit with 1 if an entry of a script was never used.",
+        ),
+    )
 
 
 class LiveAnswers:

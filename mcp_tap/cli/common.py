@@ -169,6 +169,17 @@ def option(*names: str, **kwargs: Any) -> Callable[[_F], _F]:
     return click.option(*names, cls=TapOption, **kwargs)
 
 
+def several(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
+    """Declare options together, in the order in which the help lists them."""
+
+    def add(function: _F) -> _F:
+        for each in reversed(options):
+            function = each(function)
+        return function
+
+    return add
+
+
 def shared_options() -> list[click.Option]:
     """Make the options that every command has."""
 

@@ -11,10 +11,10 @@ import click
 from mcp_tap.cli import listening
 from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import DURATION, Output, TapCommand, TapContext, option, output
-from mcp_tap.cli.judging import LiveVerdicts, live_policy, policy_options
+from mcp_tap.cli.connecting import connecting_options
+from mcp_tap.cli.judging import LiveVerdicts, check_option, live_policy, policy_options
 from mcp_tap.cli.listening import JUDGING, PRIVACY, RECORDING, TRAFFIC
-from mcp_tap.cli.recording import privacy_options, recording_options
-from mcp_tap.cli.values import EXISTING_FILE, HEADER
+from mcp_tap.cli.recording import privacy_options, recorded, recording_options
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,16 +47,8 @@ Examples:
     help="Serve over HTTP the server that CMD starts and that speaks over stdio, in place of URL.",
 )
 @listening.listen
-@option(
-    "-H",
-    "--header",
-    "header",
-    type=HEADER,
-    metavar="'NAME: VALUE'",
-    multiple=True,
-    secret=True,
-    panel=TRAFFIC,
-    help="Send this header upstream, in place of the client's; repeatable.",
+@connecting_options(
+    TRAFFIC, sends="Send this header upstream, in place of the client's", of="the upstream"
 )
 @option(
     "--host",
@@ -64,14 +56,6 @@ Examples:
     panel=TRAFFIC,
     help="Host header sent upstream: the client's or the upstream's own."
     "  [default: keep on loopback, else upstream]",
-)
-@option("--insecure", is_flag=True, panel=TRAFFIC, help="Accept any certificate of the upstream.")
-@option(
-    "--cacert",
-    type=EXISTING_FILE,
-    metavar="FILE",
-    panel=TRAFFIC,
-    help="Trust the CA certificates in FILE.  [default: the system's]",
 )
 @listening.ready_file
 @option(
@@ -95,7 +79,7 @@ Examples:
 @recording_options(RECORDING)
 @privacy_options(PRIVACY)
 @answer_options(ANSWERING)
-@listening.check
+@check_option(JUDGING)
 @policy_options(JUDGING)
 @click.pass_context
 def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
@@ -122,18 +106,12 @@ def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
         host=host,
         port=port,
         headers=list(options["header"]),
-        label=options["label"],
         insecure=options["insecure"],
         cacert=options["cacert"],
         host_header=options["host"],
         allow_host=list(options["allow_host"]),
         allow_origin=list(options["allow_origin"]),
-        sync=options["sync"],
-        rotate=options["rotate"] or None,
-        max_body=options["max_body"],
-        redact=list(options["redact"]),
-        default_redaction=not options["no_default_redaction"],
-        redact_key=options["redact_key"],
+        **recorded(options),
     )
     child, command = child_of(ctx), options["upstream_command"]
     verdicts = LiveVerdicts(live_policy(ctx, options))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from mcp_tap.cli.common import FILE, TapContext, option
+from mcp_tap.cli.common import FILE, TapContext, option, several
 
 if TYPE_CHECKING:
     from mcp_tap.config import Found
@@ -24,52 +24,54 @@ NAMES: Final = ("select", "ignore", "extend_select", "fail_on", "baseline")
 
 def policy_options(panel: str) -> Callable[[_F], _F]:
     """Add the options that say which findings count."""
+    return several(
+        option(
+            "--select",
+            multiple=True,
+            metavar="RULES",
+            panel=panel,
+            help="Rules that count: families, ids, beginnings of ids or names, with commas"
+            " between; repeatable.  [default: ALL]",
+        ),
+        option(
+            "--ignore",
+            multiple=True,
+            metavar="RULES",
+            panel=panel,
+            help="Rules that do not count; what names a rule more closely wins.",
+        ),
+        option(
+            "--extend-select",
+            multiple=True,
+            metavar="RULES",
+            panel=panel,
+            help="Rules that count beside those selected.",
+        ),
+        option(
+            "--fail-on",
+            type=click.Choice(["error", "warning", "note", "never"]),
+            default="error",
+            panel=panel,
+            help="How bad a finding must be to fail the check.",
+        ),
+        option(
+            "--baseline",
+            type=FILE,
+            metavar="FILE",
+            panel=panel,
+            help="Findings that were there before; they do not count.",
+        ),
+    )
 
-    def add(function: _F) -> _F:
-        for each in reversed(
-            (
-                option(
-                    "--select",
-                    multiple=True,
-                    metavar="RULES",
-                    panel=panel,
-                    help="Rules that count: families, ids, beginnings of ids or names, with commas"
-                    " between; repeatable.  [default: ALL]",
-                ),
-                option(
-                    "--ignore",
-                    multiple=True,
-                    metavar="RULES",
-                    panel=panel,
-                    help="Rules that do not count; what names a rule more closely wins.",
-                ),
-                option(
-                    "--extend-select",
-                    multiple=True,
-                    metavar="RULES",
-                    panel=panel,
-                    help="Rules that count beside those selected.",
-                ),
-                option(
-                    "--fail-on",
-                    type=click.Choice(["error", "warning", "note", "never"]),
-                    default="error",
-                    panel=panel,
-                    help="How bad a finding must be to fail the check.",
-                ),
-                option(
-                    "--baseline",
-                    type=FILE,
-                    metavar="FILE",
-                    panel=panel,
-                    help="Findings that were there before; they do not count.",
-                ),
-            )
-        ):
-            function = each(function)
-        return function
 
-    return add
+def check_option(panel: str) -> Callable[[_F], _F]:
+    """Add the option that makes a live run fail of what is found in it."""
+    return option(
+        "--check",
+        is_flag=True,
+        panel=panel,
+        help="Exit with 1 if something fails the check by then, 4 if that cannot be said.",
+    )
 
 
 def live_policy(ctx: click.Context, options: dict[str, Any]) -> Policy:

@@ -54,9 +54,3 @@ view = option(
     help="What to show of the traffic, on stderr beside COMMAND.  [default: console on a"
     " terminal without COMMAND, else text]",
 )
-check = option(
-    "--check",
-    is_flag=True,
-    panel=JUDGING,
-    help="Exit with 1 if something fails the check by then, 4 if that cannot be said.",
-)

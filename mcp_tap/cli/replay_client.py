@@ -8,7 +8,7 @@ import click
 
 from mcp_tap.cli.common import DURATION, FILE, TapCommand, TapContext, option, output
 from mcp_tap.cli.comparing import comparing_options
-from mcp_tap.cli.values import EXISTING_FILE, HEADER
+from mcp_tap.cli.connecting import connecting_options
 from mcp_tap.errors import UsageError
 
 SERVER: Final = "Server"
@@ -41,24 +41,7 @@ Examples:
 )
 @click.argument("arguments", metavar="CAPTURE [FILTER]", nargs=-1, required=True)
 @option("--to", metavar="URL", panel=SERVER, help="The server, over HTTP; or COMMAND starts it.")
-@option(
-    "-H",
-    "--header",
-    type=HEADER,
-    metavar="'NAME: VALUE'",
-    multiple=True,
-    secret=True,
-    panel=SERVER,
-    help="Send this header with each request; repeatable.",
-)
-@option("--insecure", is_flag=True, panel=SERVER, help="Do not verify the server's certificate.")
-@option(
-    "--cacert",
-    type=EXISTING_FILE,
-    metavar="FILE",
-    panel=SERVER,
-    help="Trust the CA certificates in FILE.  [default: the system's]",
-)
+@connecting_options(SERVER, sends="Send this header with each request", of="the server")
 @option("--dry-run", is_flag=True, panel=SENDING, help="List what would be sent, and send nothing.")
 @option("--yes", is_flag=True, panel=SENDING, help="Call tools that may change things, too.")
 @option(

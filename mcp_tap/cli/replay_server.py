@@ -9,10 +9,10 @@ import click
 
 from mcp_tap.cli import listening
 from mcp_tap.cli.common import TapCommand, TapContext, option, output
-from mcp_tap.cli.judging import policy_options
+from mcp_tap.cli.judging import check_option, policy_options
 from mcp_tap.cli.listening import JUDGING, PRIVACY, RECORDING, TRAFFIC
 from mcp_tap.cli.output import harmless
-from mcp_tap.cli.recording import privacy_options, recording_options
+from mcp_tap.cli.recording import privacy_options, recorded, recording_options
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ Examples:
 @listening.view
 @recording_options(RECORDING)
 @privacy_options(PRIVACY)
-@listening.check
+@check_option(JUDGING)
 @policy_options(JUDGING)
 @click.pass_context
 def command(ctx: click.Context, /, captures: tuple[str, ...], **options: Any) -> int:
@@ -159,15 +159,9 @@ def _over_http(
         upstream=upstream,
         host=host,
         port=port,
-        label=options["label"],
         allow_host=list(options["allow_host"]),
         allow_origin=list(options["allow_origin"]),
-        sync=options["sync"],
-        rotate=options["rotate"] or None,
-        max_body=options["max_body"],
-        redact=list(options["redact"]),
-        default_redaction=not options["no_default_redaction"],
-        redact_key=options["redact_key"],
+        **recorded(options),
     )
     child = child_of(ctx)
     answers = nobody()
@@ -206,7 +200,7 @@ def _over_stdio(
 ) -> int:
     """Put the tap around a process that serves lines."""
     from mcp_tap.cli.answering import nobody
-    from mcp_tap.cli.stdio import LateJudge, Session, refuse_early
+    from mcp_tap.cli.stdio import LateJudge, Session, no_console, refuse_early
     from mcp_tap.proxy.stdio.settings import StdioSettings
     from mcp_tap.replay.index import Index
     from mcp_tap.replay.server.lines import command_line
@@ -222,11 +216,7 @@ def _over_stdio(
             "usage", "--on-miss forward=URL goes over HTTP only", help="without --stdio"
         )
     if options["view"] == "console":
-        raise UsageError(
-            "usage",
-            "--view console wants a terminal, and this one is the client's",
-            help="watch it from another terminal: mcp-tap watch",
-        )
+        raise no_console()
     Index.of(captures).close()  # what cannot be read is told before anything is started
     settings = StdioSettings(
         command=command_line(
@@ -236,13 +226,7 @@ def _over_stdio(
             pace=options["pace"],
         ),
         shown=f"replay server {' '.join(captures)}",
-        label=options["label"],
-        sync=options["sync"],
-        rotate=options["rotate"] or None,
-        max_body=options["max_body"],
-        redact=options["redact"],
-        default_redaction=not options["no_default_redaction"],
-        redact_key=options["redact_key"],
+        **recorded(options),
     )
     judge = LateJudge(ctx, options)
     refuse_early(settings, options["write"])

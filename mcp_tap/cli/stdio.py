@@ -17,10 +17,10 @@ import click
 
 from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import Output, TapCommand, TapContext, option, output
-from mcp_tap.cli.judging import NAMES, LiveVerdicts, live_policy, policy_options
-from mcp_tap.cli.recording import privacy_options, recording_options
+from mcp_tap.cli.connecting import connecting_options
+from mcp_tap.cli.judging import NAMES, LiveVerdicts, check_option, live_policy, policy_options
+from mcp_tap.cli.recording import privacy_options, recorded, recording_options
 from mcp_tap.cli.remote import command_for
-from mcp_tap.cli.values import EXISTING_FILE, HEADER
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +40,15 @@ ANSWERING = "Answering"
 JUDGING = "Judging"
 
 
+def no_console() -> UsageError:
+    """Say of the console where it can be had."""
+    return UsageError(
+        "usage",
+        "--view console wants a terminal, and this one is the client's",
+        help="watch it from another terminal: mcp-tap watch",
+    )
+
+
 class _View(click.Choice):  # type: ignore[type-arg]  # generic since 8.2
     """The views that leave stdin and stdout alone."""
 
@@ -47,13 +56,9 @@ class _View(click.Choice):  # type: ignore[type-arg]  # generic since 8.2
         super().__init__(["text", "none"])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Say of the console where it can be had."""
+        """Refuse the console in words of its own."""
         if value == "console":
-            raise UsageError(
-                "usage",
-                "--view console wants a terminal, and this one is the client's",
-                help="watch it from another terminal: mcp-tap watch",
-            )
+            raise no_console()
         return super().convert(value, param, ctx)
 
 
@@ -76,25 +81,7 @@ Examples:
     panel=TRAFFIC,
     help="Serve over stdio the server at URL, in place of a COMMAND.",
 )
-@option(
-    "-H",
-    "--header",
-    "header",
-    type=HEADER,
-    metavar="'NAME: VALUE'",
-    multiple=True,
-    secret=True,
-    panel=TRAFFIC,
-    help="Send this header to URL; repeatable.",
-)
-@option("--insecure", is_flag=True, panel=TRAFFIC, help="Accept any certificate of URL.")
-@option(
-    "--cacert",
-    type=EXISTING_FILE,
-    metavar="FILE",
-    panel=TRAFFIC,
-    help="Trust the CA certificates in FILE.  [default: the system's]",
-)
+@connecting_options(TRAFFIC, sends="Send this header to URL", of="URL")
 @option(
     "--view",
     type=_View(),
@@ -106,12 +93,7 @@ Examples:
 @recording_options(RECORDING)
 @privacy_options(PRIVACY)
 @answer_options(ANSWERING, person=False)
-@option(
-    "--check",
-    is_flag=True,
-    panel=JUDGING,
-    help="Exit with 1 if something fails the check by then, 4 if that cannot be said.",
-)
+@check_option(JUDGING)
 @policy_options(JUDGING)
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
@@ -130,13 +112,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     settings = StdioSettings(
         command=command_for(line, options),
         shown=options["to"],
-        label=options["label"],
-        sync=options["sync"],
-        rotate=options["rotate"] or None,
-        max_body=options["max_body"],
-        redact=options["redact"],
-        default_redaction=not options["no_default_redaction"],
-        redact_key=options["redact_key"],
+        **recorded(options),
     )
     judge = LateJudge(ctx, options)
     refuse_early(settings, options["write"])

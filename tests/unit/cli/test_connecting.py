@@ -1,0 +1,44 @@
+"""The options of commands that connect to a server at a URL."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from mcp_tap.cli import http, replay_client, stdio
+from mcp_tap.cli.common import TapCommand
+from mcp_tap.cli.connecting import connecting_options
+from mcp_tap.errors import UsageError
+
+
+def parsed(*words):
+    def command(**options):
+        return options
+
+    add = connecting_options("Server", sends="Send this", of="the server")
+    return click.command("some", cls=TapCommand)(add(command)).main([*words], standalone_mode=False)
+
+
+def test_nothing_is_sent_along_and_certificates_are_checked_unless_asked_for():
+    assert parsed() == {"header": (), "insecure": False, "cacert": None}
+
+
+def test_headers_add_up_in_their_order(tmp_path):
+    (tmp_path / "ca.pem").touch()
+    given = parsed("-H", "A: 1", "--header", "A:2", "--cacert", f"{tmp_path}/ca.pem", "--insecure")
+    assert given["header"] == (("A", "1"), ("A", "2"))
+    assert (given["insecure"], given["cacert"]) == (True, f"{tmp_path}/ca.pem")
+
+
+@pytest.mark.parametrize("words", [["-H", "no colon"], ["--cacert", "none.pem"]])
+def test_what_cannot_be_sent_or_trusted_is_refused(words):
+    with pytest.raises(UsageError):
+        parsed(*words)
+
+
+@pytest.mark.parametrize("command", [http.command, stdio.command, replay_client.command])
+def test_every_command_that_takes_a_url_of_a_server_has_them_together(command):
+    names = [param.name for param in command.params]
+    at = names.index("header")
+    assert names[at : at + 3] == ["header", "insecure", "cacert"]
+    assert command.params[at].secret
