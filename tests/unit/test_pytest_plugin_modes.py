@@ -245,3 +245,43 @@ def test_answers_of_scripts_are_given_again_in_a_replay(project):
     for mode in ("none", "once", "new_episodes"):
         project.ends(f"--tap-record-mode={mode}", passed=1)
     assert len(project.served) == 3
+
+
+def test_secrets_of_scripts_are_in_no_recording_and_fit_in_a_replay(project, monkeypatch):
+    monkeypatch.setenv("WHEN", "tonight-at-nine")
+    (project.path / "a.toml").write_text(
+        '[[answer]]\nmatch = { key = "confirm" }\n'
+        'content = { proceed = true, strategy = "blue-green" }\n\n'
+        '[[answer]]\nmatch = { key = "window" }\ncheck = false\n'
+        'content = { start = { env = "WHEN" }, minutes = 30 }\n'
+    )
+    project.write(
+        "import pytest\n\n"
+        '@pytest.mark.tap_capture\n@pytest.mark.mcp_tap(answers="a.toml")\n'
+        "def test_deploy(tap, call):\n"
+        '    call(tap.url, "deploy")\n'
+        '    assert len(tap.calls.one(tool="deploy").rounds) == 3\n'
+    )
+    project.ends("--tap-record-mode=once", "--tap-fail-on=never", passed=1)
+    text = project.capture("test_deploy").read_text()
+    asked = text.partition('"sender":"tap"')[2]
+    assert '"start":"tonight-at-nine"' not in asked
+    assert len(project.served) == 3
+    monkeypatch.setenv("WHEN", "tomorrow")
+    project.ends("--tap-fail-on=never", passed=1)
+    assert len(project.served) == 3
+
+
+def test_what_the_tap_answers_of_new_episodes_is_appended_with_them(recorded):
+    more = (
+        '    tap.answer("confirm", action="decline", tool="rollback")\n'
+        '    assert call(tap.url, "rollback")\n'
+        '    assert tap.calls.one(tool="rollback").outcomes == ["input_required", "complete"]\n'
+    )
+    recorded.write(DEPLOY + more)
+    recorded.ends("--tap-record-mode=new_episodes", passed=1)
+    assert recorded.served == ["tools/call"] * 2
+    path = recorded.capture("test_deploy")
+    assert calls_in(path) == [("deploy", "ok", 3), ("rollback", "ok", 2)]
+    recorded.ends(passed=1)
+    assert recorded.served == ["tools/call"] * 2
