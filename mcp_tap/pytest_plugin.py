@@ -193,7 +193,7 @@ def _server(request: pytest.FixtureRequest) -> Any:
             raise
     pytest.fail(
         "error[server-parameters]: tap_server has parameters, and pytest does not know of them\n"
-        "  why:  the tap asks for its server only where one is needed, when it is too late for them\n"
+        "  why:  the tap asks for its server only where one is needed, too late for them\n"
         '  help: pytestmark = pytest.mark.usefixtures("tap_server")',
         pytrace=False,
     )
