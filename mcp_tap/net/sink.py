@@ -6,8 +6,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from mcp_tap.net.heads import Head, StatusLine
 
-Loss: TypeAlias = Literal["cut", "garbled", "ours"]
-"""Why a response is not whole: the upstream ended it, what came is no HTTP/1.1, or we failed."""
+Loss: TypeAlias = Literal["cut", "garbled", "down", "ours"]
+"""Why a response is not whole: the upstream ended it, what came is no HTTP/1.1, there is no upstream
+to be had, or we failed."""
 
 
 class ResponseSink(Protocol):

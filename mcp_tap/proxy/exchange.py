@@ -275,6 +275,8 @@ class HttpExchange:
         self._upstream = None
         if loss == "garbled" and not self.responding:
             self._down(502, "upstream-garbled", why, "upstream_cut")
+        elif loss == "down" and not self.responding:
+            self._down(502, "upstream-down", why, "upstream_down")
         elif not self.done:
             self._finish("tap_failed" if loss == "ours" else "upstream_cut", why)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import sys
 from asyncio.subprocess import PIPE
 from collections import Counter
@@ -15,6 +16,7 @@ import pytest
 
 from mcp_tap.cli.main import run
 from mcp_tap.core.finding import Finding
+from mcp_tap.net.target import parse_target
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
@@ -50,7 +52,7 @@ class Quiet:
 
 
 @contextlib.asynccontextmanager
-async def replaying(index, capture, **options):
+async def replaying(index, capture, forward=None, **options):
     """Serve an index behind a tap; give its URL and the misses."""
     missed = []
     loop = asyncio.get_running_loop()
@@ -62,7 +64,7 @@ async def replaying(index, capture, **options):
     )
     settings = TapSettings(upstream=index.captures[0].header.upstream, port=0)
     run = HttpRun(
-        settings, capture=capture, view=Quiet(), pool=lambda: ReplayPool(player, path="/mcp")
+        settings, capture=capture, view=Quiet(), pool=lambda: ReplayPool(player, forward, path="/mcp")
     )
     await run.start()
     try:
@@ -182,6 +184,29 @@ async def test_a_request_that_was_not_recorded_is_forwarded_where_that_was_asked
             code = await process.wait()
     assert played == await outcome(*CLIENT, server, "2026-07-28")
     assert code == 0
+
+
+async def test_where_the_server_to_forward_to_is_down_the_client_is_told_so(
+    tmp_path, monkeypatch
+):
+    told = []
+    monkeypatch.setattr(Quiet, "notice", lambda _, text: told.append(text))
+    with socket.socket() as nobody, Index.of([str(CAPTURES / "py-py-2026.jsonl")]) as index:
+        nobody.bind(("127.0.0.1", 0))  # and never listens
+        server = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        forward = parse_target(f"{server}/mcp")
+        again = tmp_path / "again.jsonl"
+        async with (
+            replaying(index, again, forward, on_miss="forward") as (url, _),
+            aiohttp.ClientSession() as http,
+            http.post(url, json={"jsonrpc": "2.0", "id": 5, "method": "ping"}) as response,
+        ):
+            assert (response.status, response.headers["Mcp-Tap-Error"]) == (502, "upstream-down")
+            words = (await response.json())["error"]["message"]
+        assert words.startswith(f"mcp-tap: no answer from {server} to forward to: ")
+        assert told == [words.replace("mcp-tap", "upstream-down", 1)]
+        with Index.of([str(again)]) as new:
+            assert new.calls[0].rounds[0].exchange.how == "upstream_down"
 
 
 async def test_a_client_that_changes_its_state_is_refused_and_found_out(tmp_path, capsys):

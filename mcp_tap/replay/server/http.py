@@ -114,7 +114,9 @@ class ReplayPool:
         try:
             connection = await self.real.connect()
         except OSError as error:
-            sink.upstream_lost(f"no answer from the server to forward to: {error}", "garbled")
+            words = error.strerror or str(error) or "none in time"
+            where = self.target.origin if self.target is not None else "the server"
+            sink.upstream_lost(f"no answer from {where} to forward to: {words}", "down")
             return
         begun(connection)
         connection.begin(sink, no_body=False)

@@ -49,7 +49,7 @@ class Misses:
         self._index = index
         self._book = book
         names = [capture.name for capture in index.captures]
-        self._where = names[0] if len(names) == 1 else f"none of {len(names)} captures"
+        self._where = safe(names[0]) if len(names) == 1 else f"none of {len(names)} captures"
 
     def call(self, given: Given) -> Miss:
         """Say that no call like this one was recorded."""
@@ -93,15 +93,18 @@ class Misses:
             f"does not hold all of the answer to {_shown(given)}",
             "it was longer than --max-body when it was recorded",
             node,
+            help="record it again with a larger --max-body",
         )
 
     def _miss(self, what: str, why: str, node: Node | None, help: str = "") -> Miss:
-        help = help or "--on-miss nearest serves that one; --on-miss forward=URL asks a server"
+        if not help:
+            nearest = "" if node is None else "--on-miss nearest serves that one; "
+            help = f"{nearest}--on-miss forward=URL asks a server"
         return Miss(CaptureError(CODE, f"{self._where} {what}", why=why, help=help), node)
 
     def _place(self, node: Node) -> str:
         capture = self._index.captures[node.call.capture]
-        name = f"{capture.name} " if len(self._index.captures) > 1 else ""
+        name = f"{safe(capture.name)} " if len(self._index.captures) > 1 else ""
         line = capture.source.line(node.round.request_seq)
         return f"{name}#{node.call.number} (line {line})"
 
@@ -129,7 +132,7 @@ class Misses:
             near = get_close_matches(str(method), methods, 1, cutoff=0.0)
             if not near:
                 return "no call is in it", None
-            return f"nearest method is {near[0]}; no {safe(str(method))} is in it", None
+            return f"nearest method is {safe(near[0])}; no {safe(str(method))} is in it", None
         names = [str(target[1]) for target in of_method if target[1] is not None]
         near = get_close_matches(str(name), names, 1, cutoff=0.0) or names[:1]
         if not near:

@@ -106,6 +106,7 @@ def test_without_a_call_of_that_method_the_nearest_method_is_given(misses):
     miss = words.call(given(body))
     assert miss.nearest is None
     assert miss.error.why == "nearest method is tools/call; no tools/list is in it"
+    assert miss.error.help == "--on-miss forward=URL asks a server"
 
 
 def test_a_capture_without_calls_has_nothing_near(misses):
