@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from mcp_tap.core.fields import header
 from mcp_tap.core.records import (
     AnyRecord,
     Closed,
@@ -77,7 +78,7 @@ def _sorted(number: int, records: list[AnyRecord]) -> Dialogue:
 
 def media_type(headers: Headers) -> str:
     """Give the Content-Type of a message as it stands there; empty without one."""
-    return next((value for name, value in headers if name.lower() == "content-type"), "")
+    return header(headers, "content-type") or ""
 
 
 def stream_bytes(payloads: Iterable[Payload]) -> bytes:

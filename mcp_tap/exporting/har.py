@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, quote
 import msgspec
 
 from mcp_tap.core.clock import after, read, utc
+from mcp_tap.core.fields import header
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord, Header, Headers, Payload
 from mcp_tap.core.text import json_safe
@@ -138,7 +139,6 @@ def _response(dialogue: Dialogue) -> dict[str, Any]:
         content["encoding"] = encoding
     if comment := _comment(received):
         content["comment"] = comment
-    locations = (value for name, value in headers if name.lower() == "location")
     made: dict[str, Any] = {
         "status": response.status if response is not None else 0,
         "statusText": response.reason if response is not None else "",
@@ -146,7 +146,7 @@ def _response(dialogue: Dialogue) -> dict[str, Any]:
         "cookies": _cookies(headers, "set-cookie"),
         "headers": _pairs(headers),
         "content": content,
-        "redirectURL": next(locations, ""),
+        "redirectURL": header(headers, "location") or "",
         "headersSize": -1,
         "bodySize": -1 if closed is None else closed.response.bytes,
     }

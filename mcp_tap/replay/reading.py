@@ -7,6 +7,7 @@ from sys import intern
 from typing import Any, Final
 
 from mcp_tap.core import spec
+from mcp_tap.core.fields import header
 from mcp_tap.core.linking.calls import host_of
 from mcp_tap.core.linking.correlator import Correlator
 from mcp_tap.core.model import Ask, Call, Exchange, Round
@@ -208,11 +209,11 @@ class Reading:
                 return
             seen.by_tap = record.leg == "upstream"
             seen.verb, seen.path = intern(record.method), intern(record.path)
-            seen.session = _session(record)
+            seen.session = header(record.headers, spec.HEADER_SESSION)
         elif isinstance(record, HttpResponse):
             if record.leg != "upstream":
                 seen.status = record.status
-                seen.session = _session(record) or seen.session
+                seen.session = header(record.headers, spec.HEADER_SESSION) or seen.session
         elif isinstance(record, Closed):
             seen.how, seen.end = record.how, record.t
 
@@ -278,11 +279,6 @@ class Reading:
 
 def _cancels(value: Any) -> bool:
     return type(value) is dict and value.get("method") == spec.NOTE_CANCELLED
-
-
-def _session(record: HttpRequest | HttpResponse) -> str | None:
-    found = (value for name, value in record.headers if name.lower() == spec.HEADER_SESSION)
-    return next(found, None)
 
 
 def _short(state: str | None) -> str | bytes | None:

@@ -12,9 +12,10 @@ from typing import Any
 
 from mcp_tap.core import spec
 from mcp_tap.core.bounded import Bounded
+from mcp_tap.core.fields import header
 from mcp_tap.core.linking.state import ClientKey, Live, Session, Track
 from mcp_tap.core.model import Era, Exchange, Identity
-from mcp_tap.core.records import Headers, HttpRequest, HttpResponse
+from mcp_tap.core.records import HttpRequest, HttpResponse
 
 MOST_SESSIONS = 4096
 LONGEST_SESSION = 24 * 3600.0
@@ -185,14 +186,6 @@ class Who:
                 return
         # Not masked, by the user's own wish: still not a value to hand around.
         live.credential = sha256(value.encode(errors="surrogatepass")).hexdigest()[:16]
-
-
-def header(headers: Headers, wanted: str) -> str | None:
-    """Give the first value of a field, whatever the spelling of its name."""
-    for name, value in headers:
-        if len(name) == len(wanted) and name.lower() == wanted:
-            return value
-    return None
 
 
 def response_facts(live: Live, record: HttpResponse) -> None:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from mcp_tap.answers.fill import has_mask
 from mcp_tap.core import spec
+from mcp_tap.core.fields import header
 from mcp_tap.core.model import Era
 from mcp_tap.core.records import HttpRequest, Message
 from mcp_tap.replay.client.bodies import INITIALIZED, Push, pushes_of
@@ -294,9 +295,7 @@ def _is_heard(record: object) -> bool:
 
 
 def _is_authorised(record: object) -> bool:
-    if not isinstance(record, HttpRequest):
-        return False
-    return any(name.lower() == "authorization" for name, _ in record.headers)
+    return isinstance(record, HttpRequest) and header(record.headers, "authorization") is not None
 
 
 def _meta(records: Iterable[object]) -> dict[str, Any] | None:
