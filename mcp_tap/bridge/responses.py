@@ -13,6 +13,7 @@ from mcp_tap.bridge.served import ENDED
 from mcp_tap.bridge.streams import Part
 from mcp_tap.core.spec import (
     CLIENT_CAPABILITIES,
+    ERROR_STATUS,
     HEADER_MISMATCH,
     INITIALIZE,
     INTERNAL_ERROR,
@@ -30,13 +31,6 @@ STREAM_HEAD: Final = {
     "Cache-Control": "no-cache",
     "X-Accel-Buffering": "no",
 }
-_STATUS: Final = {
-    METHOD_NOT_FOUND: 404,
-    HEADER_MISMATCH: 400,
-    MISSING_CAPABILITY: 400,
-    UNSUPPORTED_VERSION: 400,
-}
-
 _OF_THE_ERA: Final = frozenset({HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION})
 
 StatusOf: TypeAlias = Callable[[Said], int]
@@ -89,7 +83,7 @@ def whole(part: Part, status_of: StatusOf, head: Mapping[str, str]) -> web.Respo
 
 def stateless_status(answer: Said) -> int:
     """Give the status of an answer in the stateless era."""
-    return 200 if answer.code is None else _STATUS.get(answer.code, 200)
+    return 200 if answer.code is None else ERROR_STATUS.get(answer.code, 200)
 
 
 def older(part: Part | None) -> str | None:

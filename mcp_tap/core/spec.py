@@ -93,6 +93,15 @@ MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
 """Errors of the stateless era (2026-07-28, basic#error-codes)."""
 
+ERROR_STATUS: Final = {
+    METHOD_NOT_FOUND: 404,
+    HEADER_MISMATCH: 400,
+    MISSING_CAPABILITY: 400,
+    UNSUPPORTED_VERSION: 400,
+}
+"""HTTP status of a response with such an error, in the stateless era; others have 200
+(2026-07-28, basic/transports/streamable-http#request-metadata)."""
+
 URL_REQUIRED: Final = -32042
 """Error of a request that needs URL elicitations first (2025-11-25, client/elicitation)."""
 

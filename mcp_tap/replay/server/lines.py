@@ -115,6 +115,7 @@ async def _serve(index: Index, given: argparse.Namespace) -> int:
         Clock(loop.call_later, given.pace),
         after_last=given.after_last,
         on_miss=given.on_miss,
+        lines=True,
         report=missed,
     )
     reader = asyncio.StreamReader(limit=_LONGEST)
@@ -123,6 +124,6 @@ async def _serve(index: Index, given: argparse.Namespace) -> int:
         body = line.strip()
         if body:
             outlet = LinesOutlet(sys.stdout.buffer, whole_value(body))
-            player.take(Request(lines=True, body=body), outlet)
+            player.take(Request(body=body), outlet)
             outlet.flush()
     return 1 if told else 0

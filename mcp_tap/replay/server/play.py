@@ -15,8 +15,9 @@ from mcp_tap.core.wire import dumps
 from mcp_tap.net.heads import HOP_BY_HOP
 from mcp_tap.replay.keys import params_of
 from mcp_tap.replay.server.outlets import Handle, Later, Outlet
-from mcp_tap.replay.server.scripts import Script, Step, is_ask, is_response
+from mcp_tap.replay.server.scripts import Script
 from mcp_tap.replay.server.sessions import Asked, Session, Stream
+from mcp_tap.replay.server.steps import Step, is_ask, is_response
 from mcp_tap.replay.splicing import CANCELLED, ID, STATE, SUBSCRIPTION, TOKEN, answering, respliced
 
 _LEFT_OUT: Final = {
@@ -89,7 +90,7 @@ class Play:
         self._waits = {wait.seq: wait.until for wait in script.waits}
         self._now = script.steps[0].t if script.steps else 0.0
         self._timer: Handle | None = None
-        self._over = False
+        self._over = self._responded = False
         self._outlet: Outlet | None = outlet
         self._stream = Stream(outlet) if session is not None else None
         self.asked: list[tuple[Step, Any]] = []
@@ -211,30 +212,34 @@ class Play:
 
     def _said(self, step: Step, record: Message) -> None:
         """Send a message with this client's tokens in it."""
-        value, data, caller = step.value, record.payload(), self._caller
+        value, data = step.value, record.payload()
         if is_ask(step):
             if self._session is not None:  # else no script waits for the answer
                 data = respliced(data, {ID: self._ask(step, self._session)})
         elif is_response(step):
-            tokens: dict[tuple[str, ...], bytes] = {}
-            own = caller is not None and caller.id is not None
-            if own and caller is not None and caller.id is not None:
-                tokens[ID] = caller.id
-            if self._delivered is not None:
-                state = self._delivered(step)
-                if state is not None:
-                    tokens[STATE] = dumps(state)
-            data = answering(data, tokens)
+            data = self._response(step, data)
         elif type(value) is dict:
             moved = self._notification(value, data)
             if moved is None:
                 return
             data = moved
         if step.aside and self._session is not None and self._session.id is not None:
+            if self._responded:
+                self._end()  # nobody gets what came after a response before it
             self._session.stream.message(data, record.sse)
             self._session.stream.flush()
         else:
             self._message(data, record.sse)
+
+    def _response(self, step: Step, data: bytes) -> bytes:
+        tokens: dict[tuple[str, ...], bytes] = {}
+        if self._caller is not None and self._caller.id is not None:
+            tokens[ID] = self._caller.id
+            self._responded = True
+        state = self._delivered(step) if self._delivered is not None else None
+        if state is not None:
+            tokens[STATE] = dumps(state)
+        return answering(data, tokens)
 
     def _notification(self, value: dict[str, Any], data: bytes) -> bytes | None:
         """Put this client's tokens into a notification; None: it did not ask for such."""
@@ -291,10 +296,15 @@ class Play:
 
     def _close(self) -> None:
         self._over = True
+        self._end()
+
+    def _end(self) -> None:
+        """End what answers the request."""
+        outlet, self._outlet = self._outlet, None
         if self._stream is not None:
             self._stream.ended = True
-        if self._outlet is not None:
-            self._outlet.end()
+        if outlet is not None:
+            outlet.end()
         if self._stream is not None:
             self._stream.outlet = None
 

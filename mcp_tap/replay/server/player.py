@@ -24,9 +24,10 @@ from mcp_tap.replay.server.misses import Miss, Misses, error_of
 from mcp_tap.replay.server.outlets import Outlet, say
 from mcp_tap.replay.server.play import Caller, Clock, Play, served
 from mcp_tap.replay.server.pushed import Branches
-from mcp_tap.replay.server.scripts import Script, Scripts, Step
+from mcp_tap.replay.server.scripts import Script, Scripts
 from mcp_tap.replay.server.sessions import Session
 from mcp_tap.replay.server.states import Refused, Served, States
+from mcp_tap.replay.server.steps import Step
 from mcp_tap.replay.server.visits import Turns, Visits
 from mcp_tap.replay.splicing import ID, answering
 
@@ -44,8 +45,6 @@ class Request(Struct, frozen=True, kw_only=True):
     session: str | None = None
     last_event: str | None = None
     body: bytes = b""
-    lines: bool = False
-    """It came as a line: there is one session, and no head to answer with."""
 
 
 class Forward(Exception):
@@ -62,6 +61,7 @@ class Player:
         *,
         after_last: AfterLast = "repeat",
         on_miss: OnMiss = "error",
+        lines: bool = False,
         report: Callable[[Miss], None],
     ) -> None:
         """Get ready.
@@ -71,15 +71,17 @@ class Player:
             clock: when steps are due.
             after_last: what an equal call gets when all recorded ones were served.
             on_miss: what a request gets that was not recorded.
+            lines: its client speaks over stdio: there is one session, and no head to answer with.
             report: told of each miss.
         """
         self._index = index
+        self._lines = lines
         self._clock = clock
         self._on_miss = on_miss
         self._report = report
         self._book = Book(index, after_last)
         self._states = States(self._book)
-        self._scripts = Scripts(index)
+        self._scripts = Scripts(index, lines=lines)
         self._misses = Misses(index, self._book)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._anonymous = Session(id=None)
@@ -109,7 +111,7 @@ class Player:
         return self._visits.other(request.verb, request.path, outlet, session)
 
     def _session(self, request: Request) -> Session | None:
-        if request.session is None or request.lines:
+        if request.session is None:
             return self._anonymous
         return self._sessions.get(request.session)
 
@@ -126,7 +128,7 @@ class Player:
             if "id" not in value:
                 return self._notified(value, method, session, outlet)
             try:
-                return self._called(request, value, method, session, outlet)
+                return self._called(value, method, session, outlet)
             except Miss as miss:
                 return self._missed(miss, value, session, outlet)
         session.answered(value)
@@ -145,7 +147,7 @@ class Player:
         """Answer what wants no answer as it was recorded, else as every server does."""
         exchange = self._turns.next((kind, method), session)
         script = None if exchange is None else self._scripts.of(exchange)
-        if script is None or not (script.steps or exchange is None or exchange.verb):
+        if script is None or (self._lines and not script.steps):
             say(outlet, 202, "Accepted")
             return None
         aside = any(step.aside for step in script.steps)
@@ -154,7 +156,7 @@ class Player:
         return play
 
     def _called(
-        self, request: Request, value: dict[str, Any], method: str, session: Session, outlet: Outlet
+        self, value: dict[str, Any], method: str, session: Session, outlet: Outlet
     ) -> Play | None:
         target = target_of(value)
         params = params_of(value)
@@ -174,7 +176,7 @@ class Player:
         if script.cut:
             raise self._misses.cut(given, node)
         if method == spec.INITIALIZE:
-            session = self._opened(node, session, lines=request.lines)
+            session = self._opened(node, session)
 
         def delivered(step: Step) -> str | None:
             return self._delivered(step, path, given, before, token)
@@ -278,10 +280,10 @@ class Player:
         given = Given(None, value, (None, None))
         return session.id is not None or self._states.gave(given)
 
-    def _opened(self, node: Node, session: Session, *, lines: bool) -> Session:
+    def _opened(self, node: Node, session: Session) -> Session:
         """Begin a session, as the one that was recorded."""
         exchange = node.exchange
-        if lines or exchange.era != "session":
+        if self._lines or exchange.era != "session":
             session.recorded, session.capture = exchange.session, exchange.capture
             return session
         if exchange.verb and exchange.session is None:

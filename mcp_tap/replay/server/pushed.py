@@ -11,7 +11,8 @@ from mcp_tap.replay.index import Index
 from mcp_tap.replay.server.matching import Book, Node
 from mcp_tap.replay.server.misses import Miss, Misses, error_of
 from mcp_tap.replay.server.play import Play
-from mcp_tap.replay.server.scripts import Script, Scripts, Step, is_ask
+from mcp_tap.replay.server.scripts import Script, Scripts
+from mcp_tap.replay.server.steps import Step, is_ask
 
 
 class Branches:
@@ -64,9 +65,9 @@ class Branches:
         for (step, response), recorded in zip(play.asked, asks, strict=False):
             if not fits(_question(recorded), _question(step)):
                 return UNPARSED
-            answer_seq = found.get(recorded.seq)
-            if response is None:
-                continue
+            if response is None or recorded.seq not in found:
+                continue  # an ask of no call's: its answer decides nothing
+            answer_seq = found[recorded.seq]
             if answer_seq is None:
                 return UNPARSED
             answer = _said(self._index.value(other.call.capture, answer_seq))

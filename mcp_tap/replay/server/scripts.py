@@ -20,33 +20,17 @@ from mcp_tap.core.records import Body, HttpRequest, HttpResponse, Message, Noise
 from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.recorded import RecordedCall, RecordedExchange
+from mcp_tap.replay.server.shapes import over_http, over_stdio
+from mcp_tap.replay.server.steps import Step, is_response
 
 Place = tuple[int, int]
 """A capture, by its index, and the number of one of its exchanges."""
-Sent = HttpResponse | Message | Body | Noise
 
 _SENT: Final = frozenset({HttpResponse, Message, Body, Noise})
 _SEQ: Final = attrgetter("seq")
 _MOST_CACHED: Final = 512
 _MOST_BYTES: Final = 256 << 10
 """Bytes of a script that is kept for the next time."""
-
-
-class Step(Struct, frozen=True, kw_only=True):
-    """One thing to send."""
-
-    seq: int
-    t: float
-    record: Sent
-    value: Any
-    """Its payload, parsed."""
-    aside: bool = False
-    """It came on another stream."""
-
-    @property
-    def cut(self) -> bool:
-        """It was not recorded whole."""
-        return not isinstance(self.record, HttpResponse) and self.record.truncated
 
 
 class Wait(Struct, frozen=True):
@@ -74,9 +58,10 @@ class Script(Struct, frozen=True, kw_only=True):
 class Scripts:
     """Scripts of the exchanges of an index."""
 
-    def __init__(self, index: Index) -> None:
-        """Look for what came on streams that no request opened."""
+    def __init__(self, index: Index, *, lines: bool = False) -> None:
+        """Look for what came on streams that no request opened; `lines`: clients speak stdio."""
         self._index = index
+        self._lines = lines
         self._cache: OrderedDict[Place, Script] = OrderedDict()
         self._aside: dict[Place, list[int]] = {}
         """What came elsewhere because of an exchange."""
@@ -88,6 +73,8 @@ class Scripts:
         asks = dict(self._asks())
         for capture in range(len(index.captures)):
             self._sort_out(capture, asks)
+        self._resuming = self._took_up()
+        """By the exchange whose stream it was."""
 
     def of(self, exchange: RecordedExchange) -> Script:
         """Give the script of an exchange."""
@@ -117,6 +104,10 @@ class Scripts:
             if step is not None:
                 steps.append(step)
         steps.sort(key=_SEQ)
+        if self._lines:
+            steps = over_stdio(steps, (self.of(e).steps for e in self._resuming.get(place, ())))
+        elif not exchange.verb:
+            steps = over_http(exchange, steps)
         return Script(
             exchange=exchange,
             steps=tuple(steps),
@@ -172,6 +163,19 @@ class Scripts:
                 self._aside.setdefault(place, []).append(seq)
                 self._elsewhere.add((capture, seq))
 
+    def _took_up(self) -> dict[Place, list[RecordedExchange]]:
+        if not self.resumed:
+            return {}
+        resumed = {(e.capture, e.number): e for e in self.resumed.values()}
+        found: dict[Place, list[RecordedExchange]] = {}
+        for call in self._index.calls:
+            place = call.capture, call.rounds[0].exchange.number
+            for number in call.others:
+                exchange = resumed.get((call.capture, number))
+                if exchange is not None:
+                    found.setdefault(place, []).append(exchange)
+        return found
+
     def _messages(self, exchange: RecordedExchange) -> list[int]:
         """List the messages of a stream; note what event it was taken up behind."""
         found = []
@@ -183,18 +187,6 @@ class Scripts:
             elif isinstance(record, Message) and record.sender != "client":
                 found.append(record.seq)
         return found
-
-
-def is_response(step: Step) -> bool:
-    """Tell whether it is a JSON-RPC response."""
-    value = step.value
-    return type(value) is dict and "method" not in value and ("result" in value or "error" in value)
-
-
-def is_ask(step: Step) -> bool:
-    """Tell whether it is a request that the client has to answer."""
-    value = step.value
-    return type(value) is dict and "id" in value and type(value.get("method")) is str
 
 
 def _step(record: Any, *, aside: bool = False) -> Step | None:

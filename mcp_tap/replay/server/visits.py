@@ -52,6 +52,7 @@ class Visits:
         self._scripts = scripts
         self._turns = turns
         self._clock = clock
+        self._transports = [capture.header.transport for capture in index.captures]
         self._origins = {
             (call.capture, number): call.rounds[0].exchange.number
             for call in index.calls
@@ -66,11 +67,14 @@ class Visits:
             resumed = self._scripts.resumed.get((session.capture, last))
             for stream in (session.stream, *session.streams):
                 if stream.holds(last) and (resumed is None or not stream.ended):
-                    _take_up(stream, last, outlet)
+                    _attach(stream, outlet, last)
                     return None
         if resumed is not None:
             return self._resume(session, resumed, outlet)
         exchange = self._turns.next(("GET", path), session)
+        if exchange is None and session.id is not None and self._of_lines(session):
+            _attach(session.stream, outlet, None)
+            return None
         if exchange is None:
             status = (405, "Method Not Allowed") if session.id else (404, "Not Found")
             say(outlet, *status)
@@ -80,6 +84,10 @@ class Visits:
             play.hold(session.stream)
         play.advance()
         return play
+
+    def _of_lines(self, session: Session) -> bool:
+        """Tell whether a session was one over stdio, which had all that came on a stream."""
+        return self._transports[session.capture] == "stdio"
 
     def _resume(self, session: Session, exchange: RecordedExchange, outlet: Outlet) -> Play:
         """Play what a recorded client got when it took up a stream."""
@@ -102,9 +110,9 @@ class Visits:
         return None
 
 
-def _take_up(stream: Stream, last: str, outlet: Outlet) -> None:
+def _attach(stream: Stream, outlet: Outlet, after: str | None) -> None:
     outlet.head(200, "OK", [("Content-Type", "text/event-stream")])
-    stream.attach(outlet, last)
+    stream.attach(outlet, after)
     if stream.ended:
         outlet.end()
         stream.outlet = None

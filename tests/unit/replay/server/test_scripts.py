@@ -7,7 +7,8 @@ import json
 import pytest
 
 from mcp_tap.core.records import HttpResponse
-from mcp_tap.replay.server.scripts import Scripts, Step, is_ask, is_response
+from mcp_tap.replay.server.scripts import Scripts
+from mcp_tap.replay.server.steps import is_ask, is_response
 from tests.replays import complete, exchange, index_of, request, streamed
 
 NOTE = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
@@ -152,22 +153,3 @@ def test_lines_that_belong_to_no_request_come_with_the_one_before(scripts):
     ]
     all_, exchanges = scripts(lines=[{"from": who, "line": json.dumps(x)} for who, x in lines])
     assert said(all_.of(exchanges[0])) == [("response", False), ("notifications/message", True)]
-
-
-@pytest.mark.parametrize(
-    ("value", "asks", "responds"),
-    [
-        ({"id": 1, "method": "roots/list"}, True, False),
-        ({"method": "notifications/x"}, False, False),
-        ({"id": 1, "result": {}}, False, True),
-        ({"id": 1, "error": {}}, False, True),
-        ({"id": 1, "method": "m", "result": {}}, True, False),
-        ({"id": 1, "method": 5}, False, False),
-        ({"id": 1}, False, False),
-        ([], False, False),
-    ],
-)
-def test_asks_and_responses_are_told_by_their_members(value, asks, responds):
-    record = HttpResponse(seq=1, t=0.0, exchange=1, status=200, headers=[])
-    step = Step(seq=1, t=0.0, record=record, value=value)
-    assert (is_ask(step), is_response(step)) == (asks, responds)
