@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from mcp_tap.core.lines import LineSplitter
-from mcp_tap.proxy.stdio.child import Child
+from mcp_tap.proxy.stdio.child import Child, ended
 from mcp_tap.proxy.stdio.ending import GRACE, LINGER, TERMINATE
 
 MOST_LINE: Final = 256 << 20
@@ -113,11 +113,7 @@ class Process:
         status = None if self._child is None else self._child.status
         if status is None:
             return f"closed its {'input' if self._deaf else 'output'}"
-        if status >= 0:
-            return f"exited with code {status}"
-        with contextlib.suppress(ValueError):
-            return f"was ended by {signal.Signals(-status).name}"
-        return f"was ended by signal {-status}"
+        return ended(status)
 
     async def stop(self, grace: float = GRACE, term: float = TERMINATE) -> None:
         """End it: close its input, `grace` seconds, SIGTERM, `term` seconds, SIGKILL."""

@@ -27,6 +27,7 @@ from mcp_tap.cli.upstream_words import guarded
 from mcp_tap.core.text import cut, safe, took
 from mcp_tap.errors import UpstreamError, UsageError
 from mcp_tap.net.target import Target
+from mcp_tap.proxy.stdio.child import ended
 
 WAIT: Final = 30.0
 """Seconds a server has, unless told otherwise, until it accepts connections."""
@@ -191,7 +192,7 @@ class UpstreamServer:
         self._pump.join(STRAGGLERS)  # its last words are the reason
         return UpstreamError(
             "upstream-ended",
-            f"the server {_ended(code)} before it accepted connections",
+            f"the server {ended(code)} before it accepted connections",
             where=f"--upstream-command {self._name()}",
             why=self._words_of_its_last(f"nothing listened on {self._target.authority} till then"),
         )
@@ -233,7 +234,7 @@ class UpstreamServer:
         if self._ready and not self._stopping and self.on_end is not None:
             assert self._process is not None
             self._stopping = True
-            self.on_end(f"the server {_ended(self._process.returncode or 0)}: {self._name()}")
+            self.on_end(f"the server {ended(self._process.returncode or 0)}: {self._name()}")
 
     def _prints(self) -> bool:
         return self._pump is not None and self._pump.is_alive()
@@ -267,12 +268,3 @@ class UpstreamServer:
         except PermissionError:  # macOS says so of a group of which only zombies are left
             return self._process.poll() is None
         return True
-
-
-def _ended(code: int) -> str:
-    """Say how a process ended: `exited with code 1`, `was ended by SIGKILL`."""
-    if code >= 0:
-        return f"exited with code {code}"
-    with contextlib.suppress(ValueError):
-        return f"was ended by {signal.Signals(-code).name}"
-    return f"was ended by signal {-code}"

@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 from mcp_tap.net.heads import Head, StatusLine
 
 Loss: TypeAlias = Literal["cut", "garbled", "down", "ours"]
-"""Why a response is not whole: the upstream ended it, what came is no HTTP/1.1, there is no upstream
-to be had, or we failed."""
+"""Why a response is not whole: the upstream ended it, what came is no HTTP/1.1, there is no
+upstream to be had, or we failed."""
 
 
 class ResponseSink(Protocol):

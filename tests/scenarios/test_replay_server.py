@@ -63,9 +63,8 @@ async def replaying(index, capture, forward=None, **options):
         **options,
     )
     settings = TapSettings(upstream=index.captures[0].header.upstream, port=0)
-    run = HttpRun(
-        settings, capture=capture, view=Quiet(), pool=lambda: ReplayPool(player, forward, path="/mcp")
-    )
+    pool = ReplayPool(player, forward, path="/mcp")
+    run = HttpRun(settings, capture=capture, view=Quiet(), pool=lambda: pool)
     await run.start()
     try:
         yield run.url, missed
@@ -186,9 +185,7 @@ async def test_a_request_that_was_not_recorded_is_forwarded_where_that_was_asked
     assert code == 0
 
 
-async def test_where_the_server_to_forward_to_is_down_the_client_is_told_so(
-    tmp_path, monkeypatch
-):
+async def test_where_the_server_to_forward_to_is_down_the_client_is_told_so(tmp_path, monkeypatch):
     told = []
     monkeypatch.setattr(Quiet, "notice", lambda _, text: told.append(text))
     with socket.socket() as nobody, Index.of([str(CAPTURES / "py-py-2026.jsonl")]) as index:

@@ -95,6 +95,19 @@ class Child:
         self.signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
 
 
+def ended(status: int) -> str:
+    """Say how a process ended: `exited with code 1`, `was ended by SIGKILL`.
+
+    Args:
+        status: what waiting for it gave; less than 0: the signal that ended it.
+    """
+    if status >= 0:
+        return f"exited with code {status}"
+    with contextlib.suppress(ValueError):
+        return f"was ended by {signal.Signals(-status).name}"
+    return f"was ended by signal {-status}"
+
+
 def _own(stream: IO[bytes] | None) -> int:
     """Take a descriptor over: when it is closed, the threads that use it have to say."""
     assert stream is not None

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from mcp_tap.errors import UsageError
-from mcp_tap.proxy.stdio.child import Child
+from mcp_tap.proxy.stdio.child import Child, ended
 from tests.shim import python, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs process groups")
@@ -104,3 +104,16 @@ def test_a_script_whose_interpreter_is_gone_is_not_said_to_be_missing_itself(tmp
     with pytest.raises(UsageError, match="server cannot be run") as told:
         Child([str(script)])
     assert "interpreter" in told.value.why
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (0, "exited with code 0"),
+        (3, "exited with code 3"),
+        (-signal.SIGTERM, "was ended by SIGTERM"),
+        (-250, "was ended by signal 250"),
+    ],
+)
+def test_how_a_process_ended_is_said_in_words(status, words):
+    assert ended(status) == words
