@@ -1,4 +1,4 @@
-"""Server-sent events, parsed from a copy of the stream as its chunks come.
+"""Server-sent events, parsed from a copy of the stream as its chunks come, and written anew.
 
 Rules of this file (https://html.spec.whatwg.org/multipage/server-sent-events.html, section 9.2.6):
 
@@ -211,6 +211,28 @@ class SseParser:
         self._open = False
         self._data = None
         self._fields = {}
+
+
+def event(data: bytes, fields: Sse | None) -> bytes:
+    """Write an event: its fields, then its data on as many lines as it has.
+
+    A field with a line break in it is left out: nobody can have sent it.
+    """
+    parts = []
+    if fields is not None:
+        named = (("id", fields.id), ("event", fields.event), ("retry", fields.retry))
+        parts = [
+            f"{name}: {value}\n".encode()
+            for name, value in named
+            if value is not None and "\n" not in value and "\r" not in value
+        ]
+    parts += [b"data: %b\n" % line for line in _split(data)]
+    return b"".join(parts) + b"\n"
+
+
+def comment(data: bytes) -> bytes:
+    """Write a comment, on as many lines as it has."""
+    return b"".join(b": %b\n" % line for line in _split(data)) + b"\n"
 
 
 def _split(chunk: bytes) -> list[bytes]:

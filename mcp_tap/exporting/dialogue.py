@@ -20,6 +20,7 @@ from mcp_tap.core.records import (
     Noise,
     Payload,
 )
+from mcp_tap.core.sse import comment, event
 
 
 class Dialogue(Struct, kw_only=True):
@@ -87,13 +88,5 @@ def stream_bytes(payloads: Iterable[Payload]) -> bytes:
 
 
 def _event(payload: Payload) -> bytes:
-    fields, data = payload.sse, payload.payload()
-    if isinstance(payload, Noise) and data:
-        return b"".join(b": %s\n" % line for line in data.split(b"\n")) + b"\n"
-    lines = []
-    if fields is not None:
-        named = (("id", fields.id), ("event", fields.event), ("retry", fields.retry))
-        lines = [f"{name}: {value}".encode() for name, value in named if value is not None]
-    if data or not lines:
-        lines += [b"data: %s" % line for line in data.split(b"\n")]
-    return b"\n".join(lines) + b"\n\n"
+    data = payload.payload()
+    return comment(data) if isinstance(payload, Noise) and data else event(data, payload.sse)

@@ -130,9 +130,3 @@ def with_data(block: bytes, data: bytes) -> bytes:
     end = b"\r\n" if b"\r\n" in block else b"\n"
     told = [b"data: " + line for line in _LINES.split(data)]
     return end.join([*head, *told, *tail, b"", b""])
-
-
-def event(data: bytes) -> bytes:
-    """Write an event of our own."""
-    told = b"\n".join(b"data: " + line for line in _LINES.split(data))
-    return b"event: message\n" + told + b"\n\n"

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mcp_tap.core.model import NO_ANSWER
+from mcp_tap.core.records import Sse
 from mcp_tap.core.spec import INTERNAL_ERROR
 from mcp_tap.core.splice import SpliceError
+from mcp_tap.core.sse import event
 from mcp_tap.net.heads import Head, StatusLine
 from mcp_tap.proxy.answering import asked as reading
-from mcp_tap.proxy.answering.gate import event, with_data
+from mcp_tap.proxy.answering.gate import with_data
 from mcp_tap.proxy.answering.heads import STREAM, endless, with_body
 from mcp_tap.proxy.exchange import HttpExchange
 from mcp_tap.proxy.replies import make_reply
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.answering.request import Watched
     from mcp_tap.proxy.tape import Tape, Way
 
+_OWN: Final = Sse(event="message")
+"""Fields of an event of our own."""
 _HOWS: Final[dict[str, How]] = {
     "upstream-down": "upstream_down",
     "upstream-timeout": "timeout",
@@ -114,7 +118,7 @@ class Outlet(HttpExchange):
             self._garbled(str(error))
             return
         if self.responding:
-            self._relay(repeat.tape, event(told))
+            self._relay(repeat.tape, event(told, _OWN))
             self.conclude("complete")
             return
         if told is not raw:
@@ -151,7 +155,7 @@ class Outlet(HttpExchange):
         tap.say_once(code, why)
         if self.responding:
             tap.report(self.records.own_event, self.tape, tap.t, reply.body)
-            self._frame(event(reply.body))
+            self._frame(event(reply.body, _OWN))
         else:
             head = tap.own_heads.read(reply.line, reply.headers)
             tap.report(self.records.own, self.tape, tap.t, head, reply.body)

@@ -16,6 +16,8 @@ import httptools
 
 from mcp_tap.core.records import Headers, Sse
 from mcp_tap.core.spec import HEADER_LAST_EVENT, HEADER_SESSION
+from mcp_tap.core.sse import comment as written_comment
+from mcp_tap.core.sse import event
 from mcp_tap.net.heads import (
     Head,
     HeadReader,
@@ -36,7 +38,6 @@ _SESSION: Final = HEADER_SESSION.encode()
 _LAST_EVENT: Final = HEADER_LAST_EVENT.encode()
 _STREAM: Final = "text/event-stream"
 _CHUNKED: Final = (b"Transfer-Encoding", b"chunked")
-_BREAK: Final = re.compile(r"[\r\n]")
 _UNSENDABLE: Final = re.compile(r"[\r\n\0]|[^\0-\xff]")
 """What no head has that was recorded; one that was written by hand may have it."""
 _FRAMING: Final = (b"content-length", b"transfer-encoding", b"expect")
@@ -263,7 +264,7 @@ class ReplayConnection:
         if not self._streams:
             self._write(data)
         elif comment:
-            self._write(b"".join(b": %b\n" % line for line in _lines(data)) + b"\n")
+            self._write(written_comment(data))
         else:
             self._write(event(data, sse))
 
@@ -317,21 +318,3 @@ def _raw(headers: tuple[tuple[str, str], ...]) -> tuple[RawHeaders, bool]:
         if not _UNSENDABLE.search(f"{name}{value}")
     ]
     return raw, any(kind.lower().startswith(_STREAM) for kind in kinds)
-
-
-def event(data: bytes, sse: Sse | None) -> bytes:
-    """Write a server-sent event."""
-    parts = []
-    if sse is not None:
-        for name, value in (("id", sse.id), ("event", sse.event), ("retry", sse.retry)):
-            if value is not None and not _BREAK.search(value):
-                parts.append(f"{name}: {value}\n".encode())
-    parts += [b"data: %b\n" % line for line in _lines(data)]
-    return b"".join(parts) + b"\n"
-
-
-def _lines(data: bytes) -> list[bytes]:
-    """Divide a payload where a reader of events would; a line of stdio may have such breaks."""
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return data.split(b"\n")

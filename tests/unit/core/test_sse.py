@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mcp_tap.core.records import Sse
-from mcp_tap.core.sse import SseParser
+from mcp_tap.core.sse import SseParser, comment, event
 
 
 def blocks(*chunks: bytes, end: bool = True):
@@ -73,3 +75,21 @@ def test_data_beyond_the_limit_is_a_prefix_with_size_and_digest():
     (block,) = parser.feed(b"data: 0123456789abc\n\n")
     assert (block.data, block.size) == (b"0123456789", 13)
     assert block.sha256 is not None
+
+
+def test_an_event_of_any_text_is_written_as_one_event():
+    fields = Sse(id="1\ndata: x", event="m", retry="5\r")
+    assert event(b'{"a":\r1,\r\n"b":\n2}', fields) == (
+        b'event: m\ndata: {"a":\ndata: 1,\ndata: "b":\ndata: 2}\n\n'
+    )
+
+
+@pytest.mark.parametrize("fields", [None, Sse(id="7", event="message", retry="10"), Sse(id="")])
+@pytest.mark.parametrize("data", [b"", b"{}", b"a\nb", b" a"])
+def test_what_is_written_is_read_back(fields, data):
+    (block,) = blocks(event(data, fields))
+    assert (block.kind, block.data, block.fields) == ("event", data, fields)
+
+
+def test_a_comment_is_written_on_as_many_lines_as_it_has():
+    assert comment(b"ping\r\npong") == b": ping\n: pong\n\n"

@@ -96,6 +96,6 @@ def test_a_stream_is_written_anew_from_its_events():
         ]
     )
     assert stream == (
-        b": ping\n: pong\n\nid: 7\nevent: message\nretry: 10\ndata: {}\n\nid: 8\n\n"
+        b": ping\n: pong\n\nid: 7\nevent: message\nretry: 10\ndata: {}\n\nid: 8\ndata: \n\n"
         b"data: a\ndata: b\n\n"
     )

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from mcp_tap.proxy.answering.gate import ENDS, Gate, Part, data_of, event, with_data
+from mcp_tap.core.sse import event
+from mcp_tap.proxy.answering.gate import ENDS, Gate, Part, data_of, with_data
 
 EVENT = b"event: message\r\ndata: {}\r\n\r\n"
 
@@ -71,5 +72,5 @@ def test_data_is_replaced_and_the_other_fields_stay():
 
 def test_an_event_of_our_own_may_have_lines():
     data = json.dumps({"a": 1}, indent=1).encode()
-    assert data_of(event(data), 100) == data
-    assert event(b"{}").endswith(ENDS)
+    assert data_of(event(data, None), 100) == data
+    assert event(b"{}", None).endswith(ENDS)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from mcp_tap.core.records import Sse
 from mcp_tap.replay.index import Index
-from mcp_tap.replay.server.http import ReplayPool, event
+from mcp_tap.replay.server.http import ReplayPool
 from mcp_tap.replay.server.play import Clock
 from mcp_tap.replay.server.player import Player
 from tests.replays import complete, exchange, index_of, never, request
@@ -80,9 +79,3 @@ def test_a_head_that_nobody_can_have_got_adds_nothing_to_a_response(got, old, ne
 def test_a_response_whose_head_was_not_recorded_is_broken_off_and_keeps_nobody_waiting(got):
     sink = got('{"kind":"http_response"', '{"kind":"decision","hook":"","verdict":"","why":""')
     assert sink.over.startswith("cut: the head of the recorded response")
-
-
-def test_an_event_of_any_recorded_text_is_one_event():
-    assert event(b'{"a":\r1,\r\n"b":\n2}', Sse(id="1\ndata: x", event="m", retry="5\r")) == (
-        b'event: m\ndata: {"a":\ndata: 1,\ndata: "b":\ndata: 2}\n\n'
-    )
