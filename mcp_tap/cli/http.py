@@ -11,7 +11,7 @@ import click
 from mcp_tap.cli import listening
 from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import DURATION, Output, TapCommand, TapContext, option, output
-from mcp_tap.cli.connecting import connecting_options
+from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse
 from mcp_tap.cli.judging import LiveVerdicts, check_option, live_policy, policy_options
 from mcp_tap.cli.listening import JUDGING, PRIVACY, RECORDING, TRAFFIC
 from mcp_tap.cli.recording import privacy_options, recorded, recording_options
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp_tap.cli.looks import ViewName
 
 ANSWERING = "Answering"
-_OF_A_URL = ("header", "host", "insecure", "cacert", "upstream_command")
+_OF_A_URL = (*OF_A_URL, "host", "upstream_command")
 """Options that say something about the upstream's URL."""
 
 
@@ -152,13 +152,7 @@ def _stdio(ctx: click.Context, url: str | None, command: str | None) -> list[str
         return None
     if url is not None:
         raise UsageError("usage", "URL and --stdio are two servers", help="leave one of them out")
-    for name in _OF_A_URL:
-        if ctx.params[name]:
-            raise UsageError(
-                "usage",
-                f"--{name.replace('_', '-')} is about a URL, and --stdio has none",
-                help="leave it out",
-            )
+    refuse(ctx.params, _OF_A_URL, "a URL, and --stdio has none", help="leave it out")
     return words_of(command, "--stdio")
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from mcp_tap.cli.connecting import OF_A_URL, refuse
 from mcp_tap.errors import UsageError
 
 VARIABLE = "MCP_TAP_BRIDGE"
@@ -26,11 +27,7 @@ def command_for(line: Sequence[str] | None, options: dict[str, Any]) -> Sequence
         )
     if url is not None:
         return _bridge(url, options)
-    for name in ("header", "insecure", "cacert"):
-        if options[name]:
-            raise UsageError(
-                "usage", f"--{name} is about a URL, and there is none", help="--to URL"
-            )
+    refuse(options, OF_A_URL, "a URL, and there is none", help="--to URL")
     if not line:
         raise UsageError(
             "usage",

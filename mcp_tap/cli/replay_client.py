@@ -8,14 +8,13 @@ import click
 
 from mcp_tap.cli.common import DURATION, FILE, TapCommand, TapContext, option, output
 from mcp_tap.cli.comparing import comparing_options
-from mcp_tap.cli.connecting import connecting_options
+from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse
 from mcp_tap.errors import UsageError
 
 SERVER: Final = "Server"
 SENDING: Final = "What is sent"
 REPORT: Final = "Report"
 MAX_ROUNDS: Final = 10
-_OF_A_URL: Final = ("header", "insecure", "cacert")
 
 
 @click.command(
@@ -119,10 +118,8 @@ def _server(ctx: click.Context, given: dict[str, Any]) -> list[str] | None:
 
     command = child_of(ctx) if isinstance(ctx, TapContext) and ctx.command_line else None
     if command is not None:
-        for name in ("to", *_OF_A_URL):
-            if given[name]:
-                words = f"--{name} is about a URL, and COMMAND is the server here"
-                raise UsageError("usage", words, help="leave one of them out")
+        about = "a URL, and COMMAND is the server here"
+        refuse(given, ("to", *OF_A_URL), about, help="leave one of them out")
     elif given["to"] is None and not given["dry_run"]:
         raise UsageError(
             "usage",

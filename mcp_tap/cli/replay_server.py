@@ -9,6 +9,7 @@ import click
 
 from mcp_tap.cli import listening
 from mcp_tap.cli.common import TapCommand, TapContext, option, output
+from mcp_tap.cli.connecting import refuse
 from mcp_tap.cli.judging import check_option, policy_options
 from mcp_tap.cli.listening import JUDGING, PRIVACY, RECORDING, TRAFFIC
 from mcp_tap.cli.output import harmless
@@ -207,10 +208,7 @@ def _over_stdio(
 
     if isinstance(ctx, TapContext) and ctx.command_line is not None:
         raise UsageError("usage", "--stdio has its client already, and runs no COMMAND")
-    for name in _OF_HTTP:
-        if options[name]:
-            words = f"--{name.replace('_', '-')} is about HTTP, and --stdio has none"
-            raise UsageError("usage", words, help="leave it out")
+    refuse(options, _OF_HTTP, "HTTP, and --stdio has none", help="leave it out")
     if options["on_miss"].startswith(_FORWARD):
         raise UsageError(
             "usage", "--on-miss forward=URL goes over HTTP only", help="without --stdio"

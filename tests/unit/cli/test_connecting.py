@@ -7,7 +7,7 @@ import pytest
 
 from mcp_tap.cli import http, replay_client, stdio
 from mcp_tap.cli.common import TapCommand
-from mcp_tap.cli.connecting import connecting_options
+from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse
 from mcp_tap.errors import UsageError
 
 
@@ -42,3 +42,14 @@ def test_every_command_that_takes_a_url_of_a_server_has_them_together(command):
     at = names.index("header")
     assert names[at : at + 3] == ["header", "insecure", "cacert"]
     assert command.params[at].secret
+
+
+def test_an_option_about_what_is_not_there_is_refused_by_its_name():
+    given = {"header": (), "insecure": False, "cacert": None, "ready_file": None}
+    refuse(given, given, "a URL, and there is none", help="--to URL")
+    with pytest.raises(UsageError) as raised:
+        refuse({**given, "ready_file": "x"}, given, "HTTP, and there is none", help="leave it out")
+    assert raised.value.what == "--ready-file is about HTTP, and there is none"
+    for name in OF_A_URL:
+        with pytest.raises(UsageError):
+            refuse({**given, name: "x"}, OF_A_URL, "a URL", help="")
