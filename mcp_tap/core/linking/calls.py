@@ -25,6 +25,8 @@ MOST_SERVERS = 1024
 MOST_WORDS = 400
 MOST_ASKS = 10_000
 """Asks read of one message."""
+MOST_ACTIVE = 4096
+"""Calls of one session that are open at once; of older ones nothing is found any more."""
 
 
 class Book:
@@ -35,6 +37,8 @@ class Book:
         self.host: str | None = None
         self._servers: dict[str, str] = {}
         self._calls = 0
+        self.retired = 0
+        """Open calls that their session let go of."""
 
     def open(self, live: Live, method: str, name: str | None, t: float) -> Track:
         """Open a call with the request of an exchange, which has come by `t`."""
@@ -61,9 +65,18 @@ class Book:
             session=live.session,
             origin=live,
         )
-        if live.session is not None:
-            live.session.active[call.number] = track
+        self._enter(track)
         return track
+
+    def _enter(self, track: Track) -> None:
+        """Have a session know a call that is open in it."""
+        if track.session is None:
+            return
+        active = track.session.active
+        active[track.call.number] = track
+        if len(active) > MOST_ACTIVE:
+            del active[next(iter(active))]
+            self.retired += 1
 
     def begin(self, track: Track, live: Live, record: Message, params: dict[str, Any]) -> Round:
         """Begin a round with a client's request."""
@@ -165,8 +178,7 @@ class Book:
         self.pass_ball(track, "server", t)
         track.call.end = track.call.why = None
         track.call.outcome = "open"
-        if track.session is not None:
-            track.session.active[track.call.number] = track
+        self._enter(track)
 
     def wait(self, track: Track, t: float) -> None:
         """Give the client its turn: asks are delivered."""

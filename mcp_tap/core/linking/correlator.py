@@ -97,6 +97,7 @@ class Correlator:
         """How much was let go before its end was seen."""
         return (
             self._lost
+            + self._book.retired
             + self._who.retired
             + self._linker.retired
             + self._asks.retired

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from mcp_tap.core.linking.calls import MOST_ACTIVE
 from mcp_tap.core.linking.stdio import MOST_WAITING
 from tests.talk import Talk, call, done, old_call, pushed, shape
 from tests.wire_samples import load
@@ -47,6 +48,15 @@ def test_unanswered_lines_are_bounded():
     talk = Talk()
     for n in range(MOST_WAITING + 10):
         talk.say(None, "client", call(n))
+    assert talk.pipeline.retired == 10 + (MOST_WAITING + 10 - MOST_ACTIVE)
+
+
+def test_of_calls_that_wait_for_ever_a_process_keeps_the_newest():
+    talk = Talk()
+    asked = {"resultType": "input_required", "requestState": "s"}
+    for n in range(MOST_ACTIVE + 10):
+        talk.say(None, "client", call(n))
+        talk.say(None, "server", {"jsonrpc": "2.0", "id": n, "result": asked})
     assert talk.pipeline.retired == 10
 
 
