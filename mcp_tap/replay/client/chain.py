@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PAUSE: Final = 0.1
 """Seconds between two polls of a task, where the server names no time."""
 LONGEST_PAUSE: Final = 2.0
+MOST_HEARD: Final = 10_000
+"""Messages that may come for a call beyond those that were recorded; all are kept and compared."""
 _LEFT: Final = "the recorded client left here"
 
 
@@ -63,6 +65,8 @@ class Chain:
         """Its first message has come; of streams."""
         self.heard = 0
         self._pushed = 0
+        self._most = MOST_HEARD + sum(len(r.exchange.seqs) for r in item.call.rounds)
+        self._asking: asyncio.Task[Reply] | None = None
         self._more = asyncio.Event()
         self._lane = lane
         self._call: RecordedCall = item.call
@@ -93,7 +97,11 @@ class Chain:
             self.opened.set()
 
     def hear(self, said: Said) -> None:
-        """Take what comes before a response."""
+        """Take what comes before a response; without end is too much."""
+        if self.heard + self._pushed >= self._most:
+            if self._asking is not None:
+                self._asking.cancel()
+            return
         if said.kind == "request":
             self._lane.asked(said, self)
             return
@@ -242,6 +250,7 @@ class Chain:
         assert said is not None
         self.played.ids.append(said.id)
         asking = asyncio.get_running_loop().create_task(self._lane.peer.ask(said, self.hear))
+        self._asking = asking
         try:
             return await self._wait(said, asking)
         except asyncio.CancelledError:
@@ -265,7 +274,7 @@ class Chain:
             await lane.leave(said, _LEFT)
             if self._rounds[-1].response_seq is not None:  # the server had a last word
                 await asyncio.wait([asking], timeout=lane.limits.stream)
-        if asking.done():
+        if asking.done() and not asking.cancelled():
             reply = asking.result()
             self.played.answered = self.played.answered or reply.said is not None
             if reply.said is None:
@@ -275,7 +284,9 @@ class Chain:
             return reply
         if not leaves:
             await lane.leave(said, "no response in time")
-            self._fail(f"no response within {seconds:g} s (--timeout)")
+            late = f"no response within {seconds:g} s (--timeout)"
+            flooded = f"more than {self._most} messages came, and no response"
+            self._fail(flooded if asking.cancelled() else late)
         return None
 
     async def _follow(self, result: dict[str, Any]) -> None:

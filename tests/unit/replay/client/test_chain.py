@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+
+import pytest
 
 from mcp_tap.replay.client.peers import Reply
-from tests.resending import LIMITS, YES, deployed, resent
+from tests.resending import LIMITS, YES, deployed, message, resent
 from tests.traffic import META, STATE, Traffic, asks, done
 
 
@@ -110,6 +113,26 @@ async def test_a_server_that_does_not_respond_is_waited_for_no_longer_than_told(
     )
     assert run.played[0].failed
     assert "no response within 0.01 s" in run.played[0].why
+
+
+@pytest.mark.parametrize("method", ["notifications/message", "roots/list"])
+async def test_a_server_that_says_things_without_end_is_left(tmp_path, monkeypatch, method):
+    monkeypatch.setattr("mcp_tap.replay.client.chain.MOST_HEARD", 50)
+
+    async def floods(heard):
+        for number in itertools.count():
+            value = {"jsonrpc": "2.0", "method": method, "params": {}}
+            heard(message(value | ({"id": number} if method == "roots/list" else {})))
+            await asyncio.sleep(0)
+
+    def answer(name, _):
+        return floods if name == "tools/call" else {"tools": []}
+
+    limits = type(LIMITS)(timeout=60)
+    async with asyncio.timeout(5):
+        run, _ = await resent(deployed(tmp_path / "r.jsonl"), answer, limits=limits)
+    assert run.played[0].failed
+    assert ("messages came, and no response" in run.played[0].why) == (method != "roots/list")
 
 
 async def test_what_ended_without_a_response_says_why(tmp_path):
