@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from mcp_tap.core.records import Mask, Message, encode
@@ -141,6 +142,14 @@ def masking(record: Any) -> Any:
     at = "/body/params/arguments/n"
     mask = Mask(at=at, length=3, shape="opaque", tag="0123456789abcdef")
     return replace(record, masked=[mask])
+
+
+def cutting(record: Any) -> Any:
+    """Record no more than a part of each message of a client."""
+    if not isinstance(record, Message) or record.sender != "client":
+        return record
+    whole = record.payload()
+    return replace(record, body=UNSET, text=whole[:20].decode(), truncated=True, size=len(whole))
 
 
 def never(delay: float, call: Any) -> Any:

@@ -111,6 +111,9 @@ def told(index: Index) -> str:
     masked = sum(capture.masked for capture in captures)
     if masked:
         parts.append(f"{plural(masked, 'message')} with masked values, which match anything")
+    cut = sum(capture.cut for capture in captures)
+    if cut:
+        parts.append(f"{plural(cut, 'message')} not recorded whole, which cannot be served")
     torn = sum(capture.torn for capture in captures)
     if torn:
         parts.append("the last line torn" if len(captures) == 1 else f"{torn} of them torn")

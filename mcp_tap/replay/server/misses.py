@@ -23,6 +23,7 @@ NOT_RECORDED: Final = -31998
 _LONGEST: Final = 60
 _SECRET: Final = folded_all(SECRET_PARAMETERS)
 _MOST_DIFFERENCES: Final = 3
+_NOT_WHOLE: Final = "arguments were not recorded whole (--max-body)"
 
 
 class Miss(Exception):
@@ -115,14 +116,16 @@ class Misses:
         wanted = matched(given.value)
         best: tuple[int, list[Difference], Node] | None = None
         for node in _some(nodes):
-            found = list(differences(matched(self._book.request(node)), wanted))
+            request = self._book.request(node)
+            if request is UNPARSED:
+                continue
+            found = list(differences(matched(request), wanted))
             if best is None or len(found) < best[0]:
                 best = len(found), found, node
-        assert best is not None
-        node = best[2]
+        node = nodes[0] if best is None else best[2]
+        how = _NOT_WHOLE if best is None else f"arguments differ: {_differ(best[1])}"
         same = "same method and name" if given.target[1] else "same method"
-        why = f"nearest is {self._place(node)}: {same}; arguments differ: {_differ(best[1])}"
-        return why, node
+        return f"nearest is {self._place(node)}: {same}; {how}", node
 
     def _other_name(self, given: Given) -> tuple[str, Node | None]:
         method, name = given.target

@@ -10,7 +10,7 @@ import pytest
 from mcp_tap.cli.replayed import ReplayedServer, upstream_of
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.server.player import Request
-from tests.replays import Heard, complete, exchange, index_of, masking, request
+from tests.replays import Heard, complete, cutting, exchange, index_of, masking, request
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,12 @@ def test_masked_messages_and_several_captures_are_counted(replayed, tmp_path):
     assert server.words == (
         "2 captures (2 calls, 2 messages with masked values, which match anything)"
     )
+
+
+def test_messages_that_were_not_recorded_whole_are_counted(replayed, tmp_path):
+    made = exchange(request(1), complete(1, "x"))
+    server, _ = replayed(index_of(tmp_path / "a.jsonl", made, edit=cutting))
+    assert server.words.endswith("1 message not recorded whole, which cannot be served)")
 
 
 def test_a_run_of_stdio_is_served_under_a_path_of_its_own(tmp_path):

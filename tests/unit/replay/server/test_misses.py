@@ -11,15 +11,15 @@ from mcp_tap.replay.index import Index
 from mcp_tap.replay.keys import key_of, params_of, target_of
 from mcp_tap.replay.server.matching import Book, Given
 from mcp_tap.replay.server.misses import NOT_RECORDED, Misses, error_of
-from tests.replays import META, answered, complete, exchange, index_of, request, rounds
+from tests.replays import META, answered, complete, cutting, exchange, index_of, request, rounds
 
 
 @pytest.fixture
 def misses(tmp_path):
     made = []
 
-    def make(*exchanges):
-        made.append(index_of(tmp_path / "run.jsonl", *exchanges))
+    def make(*exchanges, **given):
+        made.append(index_of(tmp_path / "run.jsonl", *exchanges, **given))
         book = Book(made[-1], "fail")
         return Misses(made[-1], book), book
 
@@ -46,6 +46,16 @@ def test_the_call_with_the_fewest_differences_is_the_nearest(misses):
     assert "arguments differ: c 5, recorded 4" in miss.error.why
     assert miss.error.what.endswith(
         'run.jsonl has no call like tools/call ship {"a":1,"b":3,"c":5}'
+    )
+
+
+def test_a_call_that_was_not_recorded_whole_says_so(misses):
+    (made,) = recorded({"a": 1})
+    made["request"]["headers"] |= {"Mcp-Method": "tools/call", "Mcp-Name": "ship"}
+    words, _ = misses(made, edit=cutting)
+    miss = words.call(given(request(9, arguments={"a": 1})))
+    assert miss.error.why.endswith(
+        "same method and name; arguments were not recorded whole (--max-body)"
     )
 
 
