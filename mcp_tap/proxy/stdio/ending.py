@@ -8,7 +8,8 @@ Rules of this file (specification 2026-07-28, basic/transports/stdio#shutdown):
 - A signal goes to the server's group at once, and its input ends; SIGKILL follows after `AFTER`.
   A second one does not wait.
 - The run ends with the server; what it has written is carried out before, and recorded.  After a
-  signal, what is not by then is cut `AFTER` seconds later.  A second one does not wait.
+  signal, `AFTER` seconds are left for either: a client that reads no more holds nothing up, and what
+  is not recorded by then is cut.  A second signal does not wait.
 """
 
 from __future__ import annotations
@@ -108,9 +109,15 @@ class Ending:
             self.how = "end"
 
     def drain(self, child: Child, carriers: Sequence[Carrier]) -> None:
-        """Return when the ended server's output is carried out, or a signal says not to wait."""
+        """Return when the ended server's output is carried out, or a signal says not to wait.
+
+        After a signal a client that reads no more is waited for `AFTER` seconds.
+        """
+        until = monotonic() + AFTER if self.how == "signal" else None
         for carrier in carriers:
             while not carrier.over and not self._held_in_silence(carrier):
+                if until is not None and monotonic() > until:
+                    break
                 if self._next(LOOK / 10):
                     self.how = "signal"
                     break

@@ -171,6 +171,15 @@ def test_output_is_waited_for_but_not_silence(ending):
     assert server.done == []
 
 
+@pytest.mark.timeout(5)
+def test_after_a_signal_a_client_that_reads_no_more_holds_up_no_end(ending):
+    server, stuck = Server(), Stream()
+    server.status = 0
+    ending.how = "signal"
+    ending.drain(server, (stuck,))
+    assert not stuck.over
+
+
 def test_what_is_left_of_a_group_that_was_signalled_is_killed(ending):
     server = Server(ends_on=signal.SIGTERM)
     server.group = True
