@@ -142,7 +142,7 @@ class LiveLane:
         data = next((record.payload() for record in records if isinstance(record, Payload)), b"")
         said = read(data)
         if said is not None:
-            await self.peer.tell(said)
+            await self._say(said)
 
     async def own(self, method: str, params: dict[str, Any], heard: Heard | None = None) -> Reply:
         """Send a request that the recording has not, or not so; no response is one, too."""
@@ -164,7 +164,7 @@ class LiveLane:
         note = read(bodies.notification(spec.NOTE_CANCELLED, params))
         assert note is not None
         with contextlib.suppress(Unreachable):
-            await self.peer.tell(note)
+            await self._say(note)
 
     def hear(self, said: Said) -> None:
         """Take what comes outside of requests."""
@@ -236,9 +236,15 @@ class LiveLane:
         else:
             said = read(bodies.notification(bodies.INITIALIZED))
             assert said is not None
-            await self.peer.tell(said)
+            await self._say(said)
         if self.lane.listens:
             await self.peer.listen(self.hear)
+
+    async def _say(self, said: Said) -> None:
+        """Send what gets no answer; what a server makes of it shows in what comes of its calls."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.limits.timeout):
+                await self.peer.tell(said)
 
     async def _answer(self, said: Said, chain: Chain | None) -> None:
         data = self._answer_to(said, chain) if spec.asks(said.method) else None
@@ -247,7 +253,7 @@ class LiveLane:
         answer = None if data is None else read(data)
         if answer is not None:
             with contextlib.suppress(Unreachable):
-                await self.peer.tell(answer)
+                await self._say(answer)
 
     def _answer_to(self, said: Said, chain: Chain | None) -> bytes | None:
         if chain is None and len(self._open) == 1:

@@ -95,3 +95,15 @@ async def test_a_cancelled_call_is_cancelled_again(tmp_path):
     assert note["method"] == "notifications/cancelled"
     assert note["params"]["requestId"] == server.requests[-1]["id"]
     assert not run.played[0].failed
+
+
+async def test_a_server_that_never_takes_a_notification_holds_nothing_up():
+    class Deaf(Session):
+        async def tell(self, said):
+            await asyncio.Event().wait()
+
+    deaf = Deaf({})
+    deaf.answer = lambda method, params: {"protocolVersion": "2025-11-25", "capabilities": {}}
+    async with asyncio.timeout(5):
+        run, _ = await resent(SESSION, deaf, wanted={FORM}, limits=type(LIMITS)(timeout=0.01))
+    assert run.played[0].answered
