@@ -91,7 +91,9 @@ class Play:
         self._now = script.steps[0].t if script.steps else 0.0
         self._timer: Handle | None = None
         self._over = self._responded = False
-        self._outlet: Outlet | None = outlet
+        self._first = outlet
+        self._direct: Outlet | None = outlet
+        """Where what is said goes, if it has no stream of its own."""
         self._stream = Stream(outlet) if session is not None else None
         self.asked: list[tuple[Step, Any]] = []
         """What was asked so far, each with what was answered."""
@@ -109,6 +111,11 @@ class Play:
     def hold(self, stream: Stream) -> None:
         """Let a stream that is no request's read on here, once the script is through."""
         self._held = stream
+
+    @property
+    def _outlet(self) -> Outlet | None:
+        """Who is listening: that may be another one than at first, where a stream was lost."""
+        return self._direct if self._stream is None else self._stream.outlet
 
     @property
     def stream(self) -> Stream | None:
@@ -137,9 +144,10 @@ class Play:
     def drop(self) -> None:
         """The client is gone, or does not want it any more."""
         if self._stream is not None and not self._over:
-            self._outlet = self._stream.outlet = None  # it goes on, for who takes it up again
+            if self._stream.outlet is self._first:  # else somebody has taken it up already
+                self._stream.outlet = None
             return
-        if self._held is not None and self._held.outlet is self._outlet:
+        if self._held is not None and self._held.outlet is self._first:
             self._held.outlet = None
         self._over = True
         if self._timer is not None:
@@ -300,13 +308,11 @@ class Play:
 
     def _end(self) -> None:
         """End what answers the request."""
-        outlet, self._outlet = self._outlet, None
+        outlet, self._direct = self._outlet, None
         if self._stream is not None:
-            self._stream.ended = True
+            self._stream.ended, self._stream.outlet = True, None
         if outlet is not None:
             outlet.end()
-        if self._stream is not None:
-            self._stream.outlet = None
 
 
 _LEFT: Final = ("client_gone", "shutdown")

@@ -154,6 +154,20 @@ def test_who_is_gone_is_sent_nothing_more(script):
     assert (heard.messages, heard.over) == ([], "")
 
 
+def test_who_takes_a_lost_stream_up_gets_the_rest_as_it_comes_and_its_end(script):
+    timers, session, later = Timers(), Session(id="s"), Heard()
+    made = {**streaming(request(1), NOTE, complete(1, "x")), "t": [0.0, 4.0]}
+    clock = Clock(timers.later, 1.0)
+    playing, heard = play(script(made), body=request(2), clock=clock, session=session)
+    playing.advance()
+    playing.stream.attach(later)
+    playing.drop()
+    while timers.due:
+        timers.fire()
+    assert (heard.messages, heard.over) == ([], "")
+    assert (later.messages, later.over) == ([NOTE, complete(2, "x")], "end")
+
+
 def test_an_error_in_the_place_of_the_rest_ends_it(script):
     timers = Timers()
     made = {**streaming(request(1), NOTE, complete(1, "x")), "t": [0.0, 4.0]}
