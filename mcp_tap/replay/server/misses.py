@@ -75,8 +75,8 @@ class Misses:
             if found and (best is None or len(found) < best[0]):
                 best = len(found), found, node
         if best is None:
-            number = after[0].call.number if after else "the call"
-            return self._miss(what, f"#{number} was recorded without an answer to this", None)
+            name = f"#{after[0].call.number}" if after else "the call"
+            return self._miss(what, f"{name} was recorded without an answer to this", None)
         node = best[2]
         why = f"nearest is {self._place(node)}: answers differ: {_differ(best[1])}"
         return self._miss(what, why, node)
