@@ -88,6 +88,8 @@ class Process:
         self._stdin, _ = await loop.connect_write_pipe(
             lambda: _Input(self._ready, self._unread), os.fdopen(child.stdin, "wb", 0)
         )
+        if self._stops:  # it was to end before all of it was there
+            await self.stop(0.0, 0.0)
 
     def send(self, line: bytes) -> None:
         """Write a line.
@@ -117,10 +119,10 @@ class Process:
 
     async def stop(self, grace: float = GRACE, term: float = TERMINATE) -> None:
         """End it: close its input, `grace` seconds, SIGTERM, `term` seconds, SIGKILL."""
+        self._stops = True
         child = self._child
         if child is None:
             return
-        self._stops = True
         if self._stdin is not None:
             self._stdin.close()
         try:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import pytest
@@ -105,3 +106,9 @@ async def test_who_sends_more_than_is_read_can_wait():
     await server.room()
     await server.stop(5, 5)
     assert told == [b"%d" % ((1 << 20) + 1), "over"]
+
+
+async def test_what_is_to_end_before_it_is_all_there_leaves_nothing_open():
+    server, _ = process("sys.stdin.buffer.read()")
+    await asyncio.gather(server.stop(5, 5), server.start())
+    assert all(pipe.is_closing() for pipe in (server._stdin, server._stdout, server._stderr))
