@@ -8,8 +8,8 @@ Rules of this file (specification 2026-07-28, basic/transports/stdio#shutdown):
 - A signal goes to the server's group at once, and its input ends; SIGKILL follows after `AFTER`.
   A second one does not wait.
 - The run ends with the server; what it has written is carried out before, and recorded.  After a
-  signal, `AFTER` seconds are left for either: a client that reads no more holds nothing up, and what
-  is not recorded by then is cut.  A second signal does not wait.
+  signal `AFTER` seconds are left for either: a client that reads no more holds nothing up, and
+  what is not recorded by then is cut.  A second signal does not wait.
 """
 
 from __future__ import annotations
