@@ -119,9 +119,11 @@ class Front:
         served: list[Served] = [*self._sessions.values()]
         if self._shared is not None:
             served.append(self._shared)
-        await asyncio.gather(*(each.stop(*seconds) for each in served), *self._tasks)
-        if self._runner is not None:
-            await self._runner.cleanup()
+        try:
+            await asyncio.gather(*(each.stop(*seconds) for each in served), *self._tasks)
+        finally:
+            if self._runner is not None:
+                await self._runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         try:

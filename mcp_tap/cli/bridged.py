@@ -77,9 +77,9 @@ class BridgedServer:
         async with asyncio.TaskGroup() as group:
             stopping = group.create_task(front.stop(GRACE, TERMINATE))
             while not stopping.done():
+                await asyncio.wait([stopping], timeout=LOOK)  # first: what never began ends nothing
                 if hurry():
                     stopping.cancel()
-                await asyncio.wait([stopping], timeout=LOOK)
 
     def _hear(self, line: bytes) -> None:
         if self.heard is not None:

@@ -59,5 +59,7 @@ async def test_at_the_second_signal_nothing_is_waited_for():
     await until(lambda: front._shared and front._shared.process._stdin)
     await client.close()
     await run.stop()
+    process = front._shared.process
     async with asyncio.timeout(0.7):
         await server.stop(lambda: True)
+    assert all(pipe.is_closing() for pipe in (process._stdin, process._stdout, process._stderr))
