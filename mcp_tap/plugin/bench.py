@@ -319,8 +319,10 @@ class Running:
         if self._told or run is None or self.wanted.disabled:
             return ""
         self._told = True
-        return self._thread.call(
-            lambda: section(
+
+        def tell() -> str:
+            run.settle()  # what passed last may not have been looked at yet
+            return section(
                 self.watcher,
                 capture=run.capture,
                 replayed=self.wanted.capture if self.replays else None,
@@ -328,7 +330,8 @@ class Running:
                 lines=list(self.server.lines) if self.server is not None else [],
                 misses=self._misses,
             )
-        )
+
+        return self._thread.call(tell)
 
     def _command(self, mode: str) -> str:
         return f"pytest {shlex.quote(self.wanted.name)} --tap-record-mode={mode}"
