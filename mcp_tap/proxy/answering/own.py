@@ -15,6 +15,7 @@ from mcp_tap.core.coding import CodingError, Decoder, decoder
 from mcp_tap.net.heads import Head, RequestLine, StatusLine, request_head
 from mcp_tap.net.sink import Loss, Upstream
 from mcp_tap.proxy.answering.gate import Gate, Part
+from mcp_tap.proxy.replies import unconnected
 from mcp_tap.proxy.tape import Tape
 
 if TYPE_CHECKING:
@@ -88,13 +89,8 @@ class OwnRequest:
             connection = await self.tap.pool.connect()
         except OSError as error:
             self.tap.now()
-            late = isinstance(error, TimeoutError)
-            words = "in time" if late else error.strerror or str(error) or type(error).__name__
-            why = f"no connection to {self.tap.target.url}: {words}"
-            if late:
-                self._lost("timeout", "upstream-timeout", why)
-            else:
-                self._lost("upstream_down", "upstream-down", why)
+            _, code, why, how = unconnected(error, self.tap.target.url)
+            self._lost(how, code, why)
         else:
             self.tap.now()
             if self.over:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from mcp_tap.core import spec
+from mcp_tap.core.fields import header
 from mcp_tap.core.records import Body, HttpRequest, HttpResponse, Message, Noise
 from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.replay.index import Index
@@ -181,7 +182,7 @@ class Scripts:
         found = []
         for record in self._index.messages(exchange):
             if isinstance(record, HttpRequest):
-                last_event = _header(record, spec.HEADER_LAST_EVENT)
+                last_event = header(record.headers, spec.HEADER_LAST_EVENT)
                 if last_event is not None:
                     self.resumed[exchange.capture, last_event] = exchange
             elif isinstance(record, Message) and record.sender != "client":
@@ -235,7 +236,3 @@ def _owners(
         if owner is not None and not active and owner.seqs[0] < since:
             owner = None
         yield seq, None if owner is None else owner.number
-
-
-def _header(record: HttpRequest, name: str) -> str | None:
-    return next((value for key, value in record.headers if key.lower() == name), None)
