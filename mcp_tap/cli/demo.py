@@ -66,7 +66,7 @@ async def _run(capture: Path, view: Literal["console", "text", "none"], out: Out
     from mcp_tap.cli.looks import make_view, run_stats
     from mcp_tap.demo.server import DemoServer
     from mcp_tap.demo.story import play
-    from mcp_tap.proxy.run import HttpRun
+    from mcp_tap.proxy.run import STOP_WITHIN, HttpRun
     from mcp_tap.proxy.settings import TapSettings
 
     loop = asyncio.get_running_loop()
@@ -98,6 +98,8 @@ async def _run(capture: Path, view: Literal["console", "text", "none"], out: Out
                 await play(run.url)
             finished = True
             if view == "console":
+                await run.deserted(STOP_WITHIN)
+                run.settle()  # what a view is told after its end it does not show
                 await _until_left(shown, left)
         except TimeoutError:
             if not left.is_set():

@@ -79,12 +79,12 @@ class _Feed:
         """Tell whether something was left that is not shown."""
         return bool(self.inbox or self.found or self.ended or self.shown is None)
 
-    def take(self) -> tuple[_Feed, list[Subject], list[Finding]]:
-        """Give what was left, once; the lock is held."""
+    def take(self) -> tuple[_Feed, list[Subject], list[Finding], bool]:
+        """Give what was left, once, and whether nothing more will come; the lock is held."""
         changes, found = list(self.inbox.values()), list(self.found)
         self.inbox.clear()
         self.found.clear()
-        return self, changes, found
+        return self, changes, found, self.ended
 
 
 class ConsoleView:
@@ -225,7 +225,7 @@ class ConsoleView:
             alone, self._alone = self._alone, False
             notices, self._notices = self._notices, []
         fresh = bool(notices)
-        for feed, changes, found in left:
+        for feed, changes, found, ended in left:
             run = feed.shown
             if run is None:
                 look = Look(glyphs=state.glyphs, start=local_start(feed.header.started))
@@ -235,8 +235,8 @@ class ConsoleView:
                 state.take(run, changes, found)
                 fresh = True
             if not state.paused:
-                run.now = feed.now if feed.ended else feed.now + monotonic() - feed.heard
-            if feed.ended:
+                run.now = feed.now if ended else feed.now + monotonic() - feed.heard
+            if ended:
                 state.end(run)
                 fresh = True
         state.notices.extend(notices)
