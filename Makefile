@@ -16,10 +16,7 @@ test:
 	$(PY) -m pytest
 
 docs:
-	$(PY) docs/show_json.py
-	$(PY) docs/check_json.py
-	$(PY) docs/diff_json.py
-	$(PY) docs/replay_client_json.py
+	$(PY) docs/json_pages.py
 	$(PY) -m cogapp -r docs/cli.md docs/configuration.md docs/capture-format.md docs/show-json.md \
 	  docs/check-json.md docs/diff-json.md docs/replay-client-json.md docs/rules.md
 

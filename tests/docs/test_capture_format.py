@@ -1,25 +1,11 @@
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
-from cogapp import Cog
 
 from mcp_tap.core import records
+from tests.pages import script, text_of
 
-ROOT = Path(__file__).parent.parent.parent
-PAGE = ROOT / "docs" / "capture-format.md"
-
-
-def script():
-    spec = importlib.util.spec_from_file_location("capture_format", ROOT / "docs/capture_format.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-TABLES = script()
+TABLES = script("capture_format")
 STRUCTS = {
     **TABLES.kinds(),
     "(every)": records.Record,
@@ -43,12 +29,5 @@ def test_no_field_of_a_kind_is_left_out(kind):
     assert shown == set(struct.__struct_fields__)
 
 
-def test_the_page_is_what_the_structs_say(monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    assert Cog().main(["cog", "--check", str(PAGE)]) == 0, (
-        f"run: python -m cogapp -r {PAGE.relative_to(ROOT)}"
-    )
-
-
 def test_the_page_names_the_format_that_is_written():
-    assert f"The header's `format` is {records.FORMAT}." in PAGE.read_text()
+    assert f"The header's `format` is {records.FORMAT}." in text_of("capture-format.md")

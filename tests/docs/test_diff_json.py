@@ -1,65 +1,29 @@
-"""docs/diff-json.md and its schema are what the structs say and what `diff` prints."""
+"""docs/diff-json.md shows what `diff` prints."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import re
 from pathlib import Path
 
 import jsonschema_rs
 import msgspec
-import pytest
-from cogapp import Cog
 
 from mcp_tap.cli import diff_doc
 from mcp_tap.cli.main import run
 from tests import changed
-
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "diff-json.md"
-
-
-def script():
-    spec = importlib.util.spec_from_file_location("diff_json", ROOT / "docs/diff_json.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-SCRIPT = script()
+from tests.pages import ROOT, example_of
 
 
 def test_the_example_is_what_diff_prints(capsys, monkeypatch, tmp_path):
-    found = re.search(r"```json\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    example = example_of("diff-json.md")
     monkeypatch.chdir(tmp_path)
     changed.write(Path())
     assert run(["diff", "before.jsonl", "after.jsonl", "--json"]) == 1
-    assert capsys.readouterr().out == found[1]
-    msgspec.json.decode(found[1], type=diff_doc.DiffDoc)
+    assert capsys.readouterr().out == example
+    msgspec.json.decode(example, type=diff_doc.DiffDoc)
 
 
 def test_what_diff_prints_fits_the_schema(capsys):
     captures = [str(ROOT / "captures" / f"{name}.jsonl") for name in ("py-py-2025", "ts-ts-2026")]
     assert run(["diff", *captures, "--json"]) == 1
     jsonschema_rs.validator_for(diff_doc.schema()).validate(json.loads(capsys.readouterr().out))
-
-
-def test_the_schema_on_file_is_the_one_of_the_structs():
-    assert SCRIPT.SCHEMA.read_text(encoding="utf-8") == SCRIPT.schema_text(), "run `make docs`"
-
-
-def test_the_schema_requires_every_field():
-    for part in diff_doc.schema()["$defs"].values():
-        assert set(part["required"]) == set(part["properties"])
-
-
-@pytest.mark.parametrize("struct", [part for _, part in SCRIPT.PARTS], ids=lambda s: s.__name__)
-def test_every_field_is_described(struct):
-    assert struct.__doc__
-    assert not [name for name, _, text in SCRIPT.fields(struct) if not text]
-
-
-def test_the_page_is_what_the_structs_say(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    assert Cog().main(["cog", "--check", str(PAGE)]) == 0, "run `make docs`"
