@@ -7,7 +7,8 @@ Rules of this file:
 - A call goes on as the recorded call it began with, as long as its client answers as that one's
   did.  Otherwise it goes on as the first of the equal calls whose client answered so.
 - What a recorded client did wrong with a state is matched like all it did: if its server let it
-  pass, so is it here.
+  pass, so is it here, and if that refused it, so is it here.
+- A state that a server gave to several calls is its constant, and stays; all others are new.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from mcp_tap.core.values import digest
+from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.values import digest, short
 from mcp_tap.core.wire import UNPARSED
 from mcp_tap.replay.fitting import fits
 from mcp_tap.replay.index import Index
@@ -27,6 +29,8 @@ from mcp_tap.replay.recorded import RecordedCall, RecordedExchange, RecordedRoun
 MOST_LOOKED_AT: Final = 1_000
 """Recorded calls that are compared one by one where no digest decides."""
 AfterLast: TypeAlias = Literal["repeat", "fail"]
+_SEVERAL: Final = 0
+"""Stands for more calls than one; none has this number."""
 Relation: TypeAlias = Literal["same", "missing", "other"]
 """How the state of a retry relates to the one its round was given."""
 Target: TypeAlias = tuple[str | None, str | None]
@@ -74,8 +78,11 @@ class Book:
         self._used: set[tuple[int, int]] = set()
         self._freed: dict[bytes | None, list[Node]] = {}
         """First rounds whose call went on as another one's."""
+        self._givers: list[dict[str | bytes, int]] = [{} for _ in index.captures]
+        """By capture: each state, and the call it was given to; `_SEVERAL` for more than one."""
         for call in index.calls:
             self._sort(call)
+            self._note_states(call)
 
     def _sort(self, call: RecordedCall) -> None:
         first = call.rounds[0]
@@ -91,6 +98,18 @@ class Book:
             self._odd.setdefault(target, []).append(node)
         else:
             self._by_key.setdefault(call.key, []).append(node)
+
+    def _note_states(self, call: RecordedCall) -> None:
+        givers = self._givers[call.capture]
+        for round_ in call.rounds:
+            if round_.state is not None:
+                giver = givers.setdefault(round_.state, call.number)
+                if giver != call.number:
+                    givers[round_.state] = _SEVERAL
+
+    def is_constant(self, capture: int, state: str) -> bool:
+        """Tell whether a server gave a state to several calls, so that it is no call's own."""
+        return self._givers[capture].get(short(state)) == _SEVERAL and not is_masked(state)
 
     def first(self, given: Given, session: str | None = None) -> Node | None:
         """Find the first round of a call; None: nothing like it was recorded.
@@ -148,26 +167,59 @@ class Book:
         """Give the answers a round's request carried."""
         return params_of(self.request(node)).get("inputResponses")
 
-    def go_on(
-        self, path: Sequence[Node], given: Given, relation: Relation, *, own: bool = False
-    ) -> Node | None:
+    def go_on(self, path: Sequence[Node], given: Given, relation: Relation) -> Node | None:
         """Find the round that follows the last one of `path`, given its answers.
-
-        `own`: as that same call was recorded to go on, not as others like it.
 
         Raises:
             Exhausted: as many were served as were recorded.
         """
         node = path[-1]
         mine = [n for n in self.after(node) if self._is_it(n, node, given, relation)]
-        if mine or own:
-            return self._unused(mine) if mine else None
+        if mine:
+            return self._unused(mine)
         others = [n for n, before in self._alike(path) if self._is_it(n, before, given, relation)]
         if not others:
             return None
         found = self._unused(others)
         self.changed(path[0], found.call)
         return found
+
+    def once_more(
+        self, node: Node, given: Given, relation: Relation, call: RecordedCall, *, fresh: bool
+    ) -> Node | None:
+        """Find a retry that was recorded beside another one of the same round, or after its call.
+
+        Args:
+            node: the round that is answered.
+            given: the retry.
+            relation: of its state.
+            call: the recorded call as which the other retry went on.
+            fresh: only one that was not served yet.
+        """
+        found = [
+            n
+            for n in self.after(node)
+            if (n.call is call or _is_stray(n)) and self._is_it(n, node, given, relation)
+        ]
+        if fresh:
+            found = [n for n in found if _place(n) not in self._used]
+        return self._unused(found) if found else None
+
+    def stray(self, given: Given, *, state: bool) -> Node | None:
+        """Find a retry of nothing that was recorded; `state`: it carries one nobody saw issued.
+
+        Raises:
+            Exhausted: as many were served as were recorded.
+        """
+        nodes = [
+            node
+            for node in self._unlinked.get(given.target, ())[:MOST_LOOKED_AT]
+            if _is_stray(node)
+            and (node.round.sent is not None) == state
+            and node.round.sent not in self._givers[node.call.capture]
+            and self._says(node, given)
+        ]
+        return self._nth(nodes, ("stray", given.key, _place(nodes[0]))) if nodes else None
 
     def following(self, path: Sequence[Node]) -> Iterator[Node]:
         """List all that was recorded after such a history, this call's own first."""
@@ -216,8 +268,10 @@ class Book:
             had = "same"
         elif round_.sent is None:
             had = "missing"
-        if had != relation:
-            return False
+        return had == relation and self._says(node, given)
+
+    def _says(self, node: Node, given: Given) -> bool:
+        """Tell whether a recorded retry has these arguments and answers."""
         if node.exchange.key != given.key and not fits(
             matched(self.request(node)), matched(given.value)
         ):
@@ -252,6 +306,11 @@ def asked(response: Any) -> bytes | None:
     """Sum up what a response asks for."""
     result = response.get("result") if type(response) is dict else None
     return digest(result.get("inputRequests")) if type(result) is dict else None
+
+
+def _is_stray(node: Node) -> bool:
+    """Tell whether a round is a retry of nothing that was open then."""
+    return node.round.retry and node.round.number == 1 and not node.round.candidates
 
 
 def _place(node: Node) -> tuple[int, int]:

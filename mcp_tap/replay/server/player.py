@@ -256,22 +256,23 @@ class Player:
         before: Served | None,
         token: str | None,
     ) -> str | None:
-        """Take note of a response that is about to be sent; give the state it issues."""
+        """Take note of a response that is about to be sent; give the state it gets anew."""
         result = step.value.get("result")
         asks = type(result) is dict and result.get("resultType") == spec.INPUT_REQUIRED
         if not asks or path[-1].exchange.era == "session":
             if before is not None and result is not None:
                 self._states.complete(path, given, before)
             return None
-        requests = result.get("inputRequests")
-        return self._states.issue(
+        requests, state = result.get("inputRequests"), result.get("requestState")
+        issued = self._states.issue(
             path,
             given,
             frozenset(requests) if type(requests) is dict else frozenset(),
-            state=result.get("requestState") is not None,
+            state=state,
             before=before,
             token=token,
         )
+        return None if issued == state else issued
 
     # the session era
 

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from mcp_tap.replay.server.lines import LinesOutlet, command_line
+from tests.bounds import BOUND
 
 CAPTURES = Path(__file__).parents[4] / "captures"
 
@@ -17,7 +18,7 @@ def served(*lines, capture="py-py-2026.jsonl", on_miss="error"):
         [str(CAPTURES / capture)], after_last="repeat", on_miss=on_miss, pace=None
     )
     data = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    done = subprocess.run(command, input=data, capture_output=True, timeout=20)
+    done = subprocess.run(command, input=data, capture_output=True, timeout=BOUND)
     return done, [json.loads(line) for line in done.stdout.splitlines()]
 
 

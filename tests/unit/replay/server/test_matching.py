@@ -93,11 +93,50 @@ def test_an_answer_that_another_client_gave_goes_on_as_that_one(book):
         found.first(given(request(9)))
 
 
-def test_of_its_own_call_only_its_own_answer_is_taken(book):
-    found = book(*rounds(1, "a", "cancel", "gone"), *rounds(3, "b", "decline", "no"))
+def test_once_more_is_what_was_recorded_beside_the_same_round_or_after_its_call(book):
+    found = book(
+        *rounds(1, "a", "cancel", "gone"),
+        exchange(request(3, requestState="a", **answered("decline")), complete(3, "reused")),
+        *rounds(4, "b", "accept", "yes"),
+    )
     first = found.first(given(request(9)))
-    assert found.go_on([first], retry("decline"), "same", own=True) is None
-    assert numbers([found.go_on([first], retry("cancel"), "same", own=True)]) == [2]
+    more = [
+        found.once_more(first, retry(action), "same", first.call, fresh=fresh)
+        for action in ("cancel", "decline", "accept")
+        for fresh in (True, True, False)
+    ]
+    assert [node and node.exchange.number for node in more] == [2, None, 2, 3, None, 3, *3 * [None]]
+
+
+def test_a_retry_of_nothing_that_was_recorded_is_found_by_whether_it_had_a_state(book):
+    kept, dropped = answered("accept"), answered("decline")
+    found = book(
+        exchange(request(1, requestState="old", **kept), complete(1, "went on")),
+        exchange(request(2, **dropped), complete(2, "so did this")),
+        *rounds(3, "a", "accept", "yes"),
+        exchange(request(5, requestState="a", **answered("cancel")), complete(5, "reused")),
+    )
+    strays = [
+        found.stray(retry(action), state=state)
+        for action in ("accept", "decline", "cancel")
+        for state in (True, False)
+    ]
+    assert [node and node.exchange.number for node in strays] == [1, None, None, 2, None, None]
+
+
+def test_a_state_that_several_calls_were_given_is_a_servers_constant(book):
+    more = exchange(request(9, requestState="d", **answered("x")), asking(9, "d"))
+    found = book(
+        *rounds(1, "a", "accept", "yes"),
+        *rounds(3, "a", "accept", "yes"),
+        *rounds(5, "b", "accept", "yes"),
+        *rounds(7, "b mcp-tap:0123456789abcdef", "accept", "yes"),
+        *rounds(10, "b mcp-tap:0123456789abcdef", "accept", "yes"),
+        exchange(request(12), asking(12, "d")),
+        more,
+    )
+    states = ["a", "b", "b mcp-tap:0123456789abcdef", "d", "e"]
+    assert [found.is_constant(0, state) for state in states] == [True, *4 * [False]]
 
 
 def test_an_answer_nobody_gave_leads_nowhere(book):

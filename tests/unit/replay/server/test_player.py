@@ -106,11 +106,19 @@ def test_every_branch_is_served_once_before_fail_says_that_all_were(replay):
 
 
 def test_parallel_equal_calls_have_states_of_their_own(replay):
-    ask = replay(*rounds(1, "s", "decline", "first"), *rounds(3, "s", "decline", "second"))
+    ask = replay(*rounds(1, "s", "decline", "first"), *rounds(3, "t", "decline", "second"))
     states = [ask(request(n)).state for n in (7, 8)]
-    assert len({*states, "s"}) == 3
+    assert len({*states, "s", "t"}) == 4
     retries = [ask(request(9, requestState=s, **answered("decline"))) for s in reversed(states)]
     assert [heard.text for heard in retries] == ["second", "first"]
+
+
+def test_a_state_that_was_several_calls_own_stays_byte_by_byte(replay):
+    one, two = rounds(1, '{"s":1}', "decline", "first"), rounds(3, '{"s":1}', "decline", "second")
+    ask = replay(*one, *two)
+    assert [ask(request(n)).state for n in (7, 8)] == ['{"s":1}'] * 2
+    retries = [ask(request(9, requestState='{"s":1}', **answered("decline"))) for _ in "ab"]
+    assert [heard.text for heard in retries] == ["first", "second"]
 
 
 @pytest.mark.parametrize(
