@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Ask, Call, Exchange, Fault, Identity, Round, Said
 from mcp_tap.core.records import Header
 
@@ -192,3 +193,18 @@ def exchange(number: int = 30, **given: Any) -> Exchange:
         "end": 2.003,
     }
     return Exchange(**(fields | given))
+
+
+def finding(rule: str = "MRTR-016", severity: str = "error", **given: Any) -> Finding:
+    fields: dict[str, Any] = {
+        "name": "retry-state-modified",
+        "level": "must",
+        "blame": "client",
+        "message": "client echoed another requestState",
+        "seq": 7,
+        "t": 1.5,
+        "call": 16,
+        "round": 3,
+        "exchange": 4,
+    }
+    return Finding(rule=rule, severity=severity, **(fields | given))

@@ -2,8 +2,8 @@ import pytest
 
 from mcp_tap.cli.judging import LiveVerdicts, live_policy
 from mcp_tap.cli.main import group, run
-from mcp_tap.core.finding import Finding
 from mcp_tap.rules.policy import Policy, selectors
+from tests.builders import finding
 
 HTTP = ["http", "http://127.0.0.1:9/mcp"]
 
@@ -25,23 +25,10 @@ def policy(*args):
             return live_policy(ctx, ctx.params)
 
 
-def finding(severity="error", rule="MRTR-016"):
-    return Finding(
-        rule=rule,
-        name="x",
-        severity=severity,
-        level="must",
-        blame="client",
-        message="m",
-        seq=1,
-        t=0.0,
-    )
-
-
 def test_what_counts_is_passed_on_and_counted():
     verdicts = LiveVerdicts(Policy())
     assert verdicts.sift(finding(), None) == finding()
-    assert verdicts.sift(finding("warning"), None) == finding("warning")
+    assert verdicts.sift(finding(severity="warning"), None) == finding(severity="warning")
     assert (verdicts.failed, verdicts.words) == (1, "1 error, 1 warning")
 
 

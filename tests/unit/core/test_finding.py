@@ -1,4 +1,5 @@
-from mcp_tap.core.finding import RANK, Finding
+from mcp_tap.core.finding import RANK
+from tests.builders import finding
 
 
 def test_severities_have_an_order():
@@ -6,15 +7,5 @@ def test_severities_have_an_order():
 
 
 def test_equal_findings_are_equal_so_that_runs_can_be_compared():
-    facts = {
-        "rule": "A-1",
-        "name": "a",
-        "severity": "note",
-        "level": "may",
-        "blame": "client",
-        "message": "m",
-        "seq": 1,
-        "t": 0.0,
-    }
-    assert Finding(**facts) == Finding(**facts)
-    assert Finding(**facts) != Finding(**{**facts, "seq": 2})
+    assert finding() == finding()
+    assert finding() != finding(seq=2)

@@ -7,6 +7,7 @@ from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Closed, Digest, HttpRequest, HttpResponse, Message
 from mcp_tap.pipeline.judge import MOST_KEPT, Judge
 from mcp_tap.pipeline.spine import Pipeline
+from tests.builders import finding
 from tests.captures import header
 from tests.cases import answer, call, error, exchange, ids, post, result, traffic
 from tests.talk import packed
@@ -59,18 +60,14 @@ def test_what_is_said_of_a_payload_too_large_to_judge_stands_with_its_call():
 
 def test_one_call_keeps_no_more_findings_than_can_be_looked_at():
     judge = Judge()
-    finding = Finding(
-        rule="A-1", name="a", severity="note", level="may", blame="client", message="m", seq=1,
-        t=0.0,
-    )  # fmt: skip
     subject = Exchange(number=1, t=0.0)
-    subject.findings.extend([finding] * (MOST_KEPT - 1))
+    subject.findings.extend([finding()] * (MOST_KEPT - 1))
 
     class Live:
         flow = track = None
         exchange = subject
 
-    given = judge.keep(Live(), [finding, finding])
+    given = judge.keep(Live(), [finding(), finding()])
     assert len(given) == 2
     assert len(subject.findings) == MOST_KEPT
 

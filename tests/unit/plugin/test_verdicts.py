@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from mcp_tap.core.finding import Finding
 from mcp_tap.plugin.options import Options
 from mcp_tap.plugin.verdicts import Allow, Verdicts
+from tests.builders import finding
 
-
-def found(rule="RPC-010", severity="error", call=1):
-    return Finding(
-        rule=rule,
-        name="missing-result-type",
-        severity=severity,
-        level="must",
-        blame="server",
-        message="server sent a result without resultType",
-        seq=4,
-        t=0.1,
-        call=call,
-    )
+found = partial(finding, "RPC-010", name="missing-result-type", call=1)
 
 
 def allow(*arguments, own=True, **words):
@@ -39,7 +29,7 @@ def test_a_finding_fails_once_and_is_told_once():
 def test_what_is_allowed_or_ignored_is_not_there():
     verdicts = Verdicts(Options(ignore=["MRTR"]), [allow("RPC-010", reason="x")], None)
     assert verdicts.sift(found(), None) is None
-    assert verdicts.sift(found("MRTR-016"), None) is None
+    assert verdicts.sift(finding(), None) is None
     assert verdicts.words() == ""
     assert verdicts.unused() == []
 

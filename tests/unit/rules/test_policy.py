@@ -6,7 +6,6 @@ from datetime import date, datetime
 import pytest
 
 from mcp_tap.core.filters import parse
-from mcp_tap.core.finding import Finding
 from mcp_tap.errors import ConfigError, UsageError
 from mcp_tap.rules.policy import Known, Policy, Suppression, known, read_fail_on, selectors
 from mcp_tap.rules.policy_tables import (
@@ -23,20 +22,14 @@ BEGAN = "2026-07-28T23:59:59.250Z"
 
 def finding(rule="TAP-003", severity="warning", **fields):
     given = {
-        "rule": rule,
         "name": "records-lost",
-        "severity": severity,
-        "level": "heuristic",
         "blame": "tap",
-        "message": "3 records missing",
-        "seq": 7,
-        "t": 0.5,
         "server": "billing",
         "method": "tools/call",
         "target": "deploy",
         "spot": "records",
     }
-    return Finding(**{**given, **fields})
+    return builders.finding(rule, severity, **{**given, **fields})
 
 
 def some(*words):

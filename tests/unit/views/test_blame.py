@@ -1,8 +1,8 @@
 import pytest
 
-from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Ask, Call, Fault, Round
 from mcp_tap.views.blame import Verdict, verdict
+from tests.builders import finding
 
 
 def ask(key="confirm", *, action=None, took=None, by="client"):
@@ -41,23 +41,6 @@ def words(call):
     return None if found is None else found.words
 
 
-def finding(**facts):
-    return Finding(
-        **{
-            "rule": "MRTR-016",
-            "name": "retry-state-modified",
-            "severity": "error",
-            "level": "must",
-            "blame": "client",
-            "message": "client echoed another requestState",
-            "seq": 7,
-            "t": 1.5,
-            "round": 2,
-        }
-        | facts
-    )
-
-
 def test_a_call_that_ended_well_blames_nobody():
     assert verdict(a_call("ok")) is None
 
@@ -88,7 +71,7 @@ def test_an_error_a_rule_explains_is_the_fault_of_whom_the_rule_blames():
         "error",
         a_round(asks=[ask(action="accept", took=2.0)]),
         a_round(2, fault=Fault(code=-32602, message="bad state")),
-        findings=[finding(severity="warning", rule="X-1"), finding()],
+        findings=[finding("X-1", "warning", round=2), finding(round=2)],
     )
     assert words(call) == "client: MRTR-016 client echoed another requestState"
 

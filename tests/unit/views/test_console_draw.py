@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mcp_tap.core.finding import Finding
 from mcp_tap.core.text import width
 from mcp_tap.views.base import Stats
 from mcp_tap.views.console_draw import screen
@@ -131,10 +130,7 @@ def test_the_list_keeps_the_chosen_call_in_sight():
 
 
 def test_x_tells_a_finding_in_full_above_the_page_of_its_rule():
-    found = Finding(
-        rule="MRTR-016", name="retry-state-modified", severity="error", level="must",
-        blame="client", message="echoed \x1b[2J " + "another word " * 12, seq=7, t=1.0, call=16,
-    )  # fmt: skip
+    found = b.finding(message="echoed \x1b[2J " + "another word " * 12, round=None)
     call = b.failed()
     call.findings = [found]
     drawn = lines(console("x", calls=[call]), 80, 24)
@@ -145,9 +141,9 @@ def test_x_tells_a_finding_in_full_above_the_page_of_its_rule():
 
 
 def test_findings_of_an_exchange_stand_below_it():
-    found = Finding(
-        rule="HTTP-004", name="notification-response", severity="warning", level="must",
-        blame="server", message="answered 200", seq=7, t=1.0, exchange=30,
+    found = b.finding(
+        "HTTP-004", "warning", name="notification-response", blame="server",
+        message="answered 200", call=None, round=None, exchange=30,
     )  # fmt: skip
     drawn = "\n".join(lines(console(calls=[b.exchange(status=500, findings=[found])]), 80, 24))
     assert " W HTTP-004 notification-response  server  answered 200" in drawn
@@ -211,10 +207,7 @@ def test_what_is_waited_for_is_said_whole():
 def test_findings_below_the_calls_name_their_run_where_there_are_several():
     state = console()
     other = state.begin(b.header(run="20260728T120400-files-9b1c"), Look())
-    found = Finding(
-        rule="MRTR-016", name="retry-state-modified", severity="error", level="must",
-        blame="client", message="round 3 sent another state", seq=9, t=1.0, call=1,
-    )  # fmt: skip
+    found = b.finding(message="round 3 sent another state", call=1, round=None)
     state.take(other, [b.call(1)], [found])
     assert any(line.startswith("files-9b1c   E MRTR-016 ") for line in lines(state, 80, 24))
     state.press("x")

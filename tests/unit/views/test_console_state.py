@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mcp_tap.core.finding import Finding
 from mcp_tap.views.console_runs import MOST_EXCHANGES, Item, ShownRun
 from mcp_tap.views.console_state import MOST, MOST_OVER, ConsoleState
 from mcp_tap.views.look import Look
@@ -194,24 +193,10 @@ def test_exchanges_that_went_well_push_no_failed_one_out():
     assert len(shown(state)) == MOST_EXCHANGES + 1
 
 
-def finding(rule="MRTR-016", severity="error", seq=7):
-    return Finding(
-        rule=rule,
-        name="x",
-        severity=severity,
-        level="must",
-        blame="client",
-        message="m",
-        seq=seq,
-        t=1.0,
-        call=16,
-    )
-
-
 def test_x_shows_the_page_of_the_worst_finding_of_the_selected_call():
     state = begun()
     call = b.failed()
-    call.findings = [finding("HDR-006", "warning", 9), finding("MRTR-016")]
+    call.findings = [b.finding("HDR-006", "warning", seq=9), b.finding("MRTR-016")]
     state.take(state.runs[-1], [call], call.findings)
     state.press("x")
     assert state.explained.finding.rule == "MRTR-016"
@@ -223,7 +208,7 @@ def test_x_shows_the_page_of_the_worst_finding_of_the_selected_call():
 
 def test_x_shows_the_newest_finding_where_the_call_has_none():
     state = begun()
-    state.take(state.runs[-1], [b.failed()], [finding("HDR-001"), finding("SEC-001")])
+    state.take(state.runs[-1], [b.failed()], [b.finding("HDR-001"), b.finding("SEC-001")])
     state.press("x")
     assert state.explained.finding.rule == "SEC-001"
 
@@ -264,7 +249,7 @@ def test_only_the_newest_runs_that_ended_are_kept_with_what_was_found_in_them():
     state = ConsoleState()
     for n in range(MOST_OVER + 5):
         run = state.begin(b.header(run=f"r{n}"), Look())
-        state.take(run, [b.call(1)], [finding("HDR-001")])
+        state.take(run, [b.call(1)], [b.finding("HDR-001")])
         state.end(run)
     assert [run.header.run for run in state.runs] == [f"r{n}" for n in range(5, MOST_OVER + 5)]
     assert {found.run for found in state.findings} == set(state.runs)

@@ -1,23 +1,6 @@
-from mcp_tap.core.finding import Finding
 from mcp_tap.views.found import counted, faulty, finding_row, finding_rows, place_words, tally
 from mcp_tap.views.look import text_of
-
-
-def finding(**changes: object) -> Finding:
-    facts: dict[str, object] = {
-        "rule": "MRTR-016",
-        "name": "retry-state-modified",
-        "severity": "error",
-        "level": "must",
-        "blame": "client",
-        "message": "client echoed another requestState",
-        "seq": 7,
-        "t": 1.5,
-        "call": 16,
-        "round": 3,
-        "exchange": 4,
-    }
-    return Finding(**{**facts, **changes})  # type: ignore[arg-type]
+from tests.builders import finding
 
 
 def test_row_says_severity_rule_place_blame_and_what_happened():
