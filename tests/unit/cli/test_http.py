@@ -8,18 +8,6 @@ from mcp_tap.cli.answering import LiveAnswers
 from mcp_tap.cli.common import Output
 from mcp_tap.cli.main import run
 
-
-@pytest.fixture
-def jobs(monkeypatch, tmp_path):
-    """Catch what the command would run."""
-    from mcp_tap.cli import serve
-
-    monkeypatch.chdir(tmp_path)
-    caught = []
-    monkeypatch.setattr(serve, "main", lambda job, out: caught.append(job) or 0)
-    return caught
-
-
 WORDS = """
     -l [::1]:0 -H X-A:1 --header X-B:two --host upstream --insecure --cacert ca.pem
     --ready-file r.json --allow-host h --allow-origin * --view none -w run.jsonl

@@ -20,17 +20,6 @@ def capture(tmp_path):
 
 
 @pytest.fixture
-def jobs(monkeypatch, tmp_path):
-    """Catch what it would run over HTTP."""
-    from mcp_tap.cli import serve
-
-    monkeypatch.chdir(tmp_path)
-    caught = []
-    monkeypatch.setattr(serve, "main", lambda job, out: caught.append(job) or 0)
-    return caught
-
-
-@pytest.fixture
 def sessions(monkeypatch, tmp_path):
     """Catch what it would run over stdio."""
     from mcp_tap.cli import stdio
