@@ -8,6 +8,22 @@ from mcp_tap.answers.book import Book
 from mcp_tap.answers.question import Question
 from mcp_tap.answers.reading import load, read
 
+TWO = """
+[[answer]]
+name = "first"
+match = { key = "a*" }
+content = { x = "1" }
+[[answer]]
+name = "second"
+content = { x = "2" }
+"""
+OTP = """
+[[answer]]
+name = "otp"
+match = { key = "otp" }
+each_round = [{ content = { code = "000000" } }, { content = { code = "123456" } }]
+"""
+
 
 def form(key: str = "confirm", *, message: str = "Really?", required=None, **fields: Any):
     """A form; what its fields do not say is a text."""

@@ -7,23 +7,7 @@ import pytest
 from mcp_tap.answers import book as module
 from mcp_tap.answers.book import Answered, Book, Unmatched
 from mcp_tap.answers.recall import Recording
-from tests.asks import book, form, of, question, roots, sampling, script, url
-
-TWO = """
-[[answer]]
-name = "first"
-match = { key = "a*" }
-content = { x = "1" }
-[[answer]]
-name = "second"
-content = { x = "2" }
-"""
-OTP = """
-[[answer]]
-name = "otp"
-match = { key = "otp" }
-each_round = [{ content = { code = "000000" } }, { content = { code = "123456" } }]
-"""
+from tests.asks import OTP, TWO, book, form, of, question, roots, sampling, script, url
 
 
 def entries(decided):

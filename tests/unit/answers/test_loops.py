@@ -3,23 +3,7 @@
 from __future__ import annotations
 
 from mcp_tap.answers.loops import Loops
-from tests.asks import book, form, of
-
-TWO = """
-[[answer]]
-name = "first"
-match = { key = "a*" }
-content = { x = "1" }
-[[answer]]
-name = "second"
-content = { x = "2" }
-"""
-OTP = """
-[[answer]]
-name = "otp"
-match = { key = "otp" }
-each_round = [{ content = { code = "000000" } }, { content = { code = "123456" } }]
-"""
+from tests.asks import OTP, TWO, book, form, of
 
 
 def test_the_third_time_in_a_row_is_one_too_many():
