@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import sys
 from asyncio.subprocess import PIPE
@@ -220,8 +221,30 @@ async def test_a_client_that_changes_its_state_is_refused_and_found_out(tmp_path
     assert "MRTR-016" in rules
 
 
+async def test_a_call_made_again_in_one_session_has_events_of_its_own(tmp_path):
+    again = tmp_path / "again.jsonl"
+    with Index.of([str(CAPTURES / "py-py-2025.jsonl")]) as index:
+        sent = Driver(index, "http://nowhere/mcp").sent
+        opening = next(s for s in sent.values() if s.body and s.body["method"] == "initialize")
+        call = next(s for s in sent.values() if s.body and s.body["method"] == "tools/list")
+        async with replaying(index, again) as (url, missed), aiohttp.ClientSession() as http:
+            async with http.post(url, data=opening.raw, headers=_headers(opening)) as response:
+                session = {"Mcp-Session-Id": response.headers["Mcp-Session-Id"]}
+            streams = []
+            for _ in range(3):
+                headers = _headers(call) | session
+                async with http.post(url, data=call.raw, headers=headers) as response:
+                    streams.append(await response.text())
+    assert missed == []
+    ids = re.findall(r"^id: (.*?)\r?$", "".join(streams), re.MULTILINE)
+    assert len(set(ids)) == len(ids) == 3 * len(re.findall("^id: ", streams[0], re.MULTILINE)) > 0
+
+
 async def _post(http, url, sent, body):
-    left_out = {"host", "content-length", "connection", "accept-encoding"}
-    headers = {k: v for k, v in sent.request.headers if k.lower() not in left_out}
-    async with http.post(url, data=json.dumps(body), headers=headers) as response:
+    async with http.post(url, data=json.dumps(body), headers=_headers(sent)) as response:
         return response.status, await response.json()
+
+
+def _headers(sent):
+    left_out = {"host", "content-length", "connection", "accept-encoding", "mcp-session-id"}
+    return {k: v for k, v in sent.request.headers if k.lower() not in left_out}

@@ -9,14 +9,14 @@ from typing import Any, Final
 from msgspec import Struct
 
 from mcp_tap.core import spec
-from mcp_tap.core.records import Headers, HttpResponse, Message, Noise
+from mcp_tap.core.records import Headers, HttpResponse, Message, Noise, Sse
 from mcp_tap.core.values import same_id
 from mcp_tap.core.wire import dumps
 from mcp_tap.net.heads import HOP_BY_HOP
 from mcp_tap.replay.keys import params_of
 from mcp_tap.replay.server.outlets import Handle, Later, Outlet
 from mcp_tap.replay.server.scripts import Script
-from mcp_tap.replay.server.sessions import Asked, Session, Stream
+from mcp_tap.replay.server.sessions import Asked, Events, Session, Stream
 from mcp_tap.replay.server.steps import Step, is_ask, is_response
 from mcp_tap.replay.splicing import CANCELLED, ID, STATE, SUBSCRIPTION, TOKEN, answering, respliced
 
@@ -66,6 +66,7 @@ class Play:
         clock: Clock,
         *,
         session: Session | None = None,
+        events: Events | None = None,
         delivered: Callable[[Step], str | None] | None = None,
         branch: Callable[[Play, dict[str, Any]], Script | None] | None = None,
     ) -> None:
@@ -77,6 +78,7 @@ class Play:
             caller: whose request it answers; None: no request's.
             clock: when.
             session: the session it is in.
+            events: event ids of its client; None: they are sent as they were recorded.
             delivered: told of the response before it is sent; gives the state it is to carry.
             branch: finds the script to go on with after an answer that is not this one's.
         """
@@ -84,6 +86,7 @@ class Play:
         self._caller = caller
         self._clock = clock
         self._session = session
+        self._events = events
         self._delivered = delivered
         self._branch = branch
         self._at = 0
@@ -206,10 +209,10 @@ class Play:
             self._said(step, record)
         elif self._outlet is not None:
             comment = isinstance(record, Noise) and record.sse is None
-            data = record.payload()
-            if self._stream is not None and isinstance(record, Noise) and record.sse is not None:
-                self._stream.sent.append((b"", record.sse))
-            self._outlet.other(data, record.sse, comment=comment)
+            data, sse = record.payload(), self._event(step)
+            if self._stream is not None and isinstance(record, Noise) and sse is not None:
+                self._stream.sent.append((b"", sse))
+            self._outlet.other(data, sse, comment=comment)
 
     def _head(self, record: HttpResponse) -> None:
         if self._outlet is None:
@@ -234,10 +237,17 @@ class Play:
         if step.aside and self._session is not None and self._session.id is not None:
             if self._responded:
                 self._end()  # nobody gets what came after a response before it
-            self._session.stream.message(data, record.sse)
+            self._session.stream.message(data, self._event(step))
             self._session.stream.flush()
         else:
-            self._message(data, record.sse)
+            self._message(data, self._event(step))
+
+    def _event(self, step: Step) -> Sse | None:
+        """Give the fields of its event, with an id that this client does not know yet."""
+        sse = getattr(step.record, "sse", None)
+        if self._events is None:
+            return sse
+        return self._events.of(self.script.exchange.capture, step.seq, sse)
 
     def _response(self, step: Step, data: bytes) -> bytes:
         tokens: dict[tuple[str, ...], bytes] = {}

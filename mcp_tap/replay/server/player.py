@@ -151,7 +151,8 @@ class Player:
             say(outlet, 202, "Accepted")
             return None
         aside = any(step.aside for step in script.steps)
-        play = Play(script, outlet, None, self._clock, session=session if aside else None)
+        within = session if aside else None
+        play = Play(script, outlet, None, self._clock, session=within, events=session.events)
         play.advance()
         return play
 
@@ -212,6 +213,7 @@ class Player:
             caller,
             self._clock,
             session=session if era == "session" or script.waits else None,
+            events=session.events if era == "session" else None,
             delivered=delivered,
             branch=lambda play, response: self._branches.of(play, node, response),
         )

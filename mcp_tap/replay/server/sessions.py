@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mcp_tap.core.records import Sse
 from mcp_tap.core.values import id_key
@@ -68,6 +69,38 @@ class Stream(Struct, eq=False):
         return any(sse is not None and sse.id == event for _, sse in self.sent)
 
 
+class Events(Struct, eq=False):
+    """Event ids of one client: unique over all its streams, where the recorded ones were.
+
+    See 2025-11-25, basic/transports#resumability-and-redelivery.
+    """
+
+    sent: OrderedDict[str, tuple[int, int]] = field(default_factory=OrderedDict)
+    """Event id -> capture and `seq` of the record that was first sent with it."""
+    recorded: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """Event id that was made here -> the recorded one."""
+
+    def of(self, capture: int, seq: int, sse: Sse | None) -> Sse | None:
+        """Give the fields that an event has here: a new id if the same one was sent before."""
+        if sse is None or not sse.id:
+            return sse
+        place, name, count = (capture, seq), sse.id, 1
+        if self.sent.get(name) != place and name not in self.recorded:
+            self._note(self.sent, name, place)  # also where the recorded server gave it twice
+            return sse
+        while name in self.sent:
+            count += 1
+            name = f"{sse.id}-{count}"
+        self._note(self.sent, name, place)
+        self._note(self.recorded, name, sse.id)
+        return replace(sse, id=name)
+
+    def _note(self, names: OrderedDict[str, Any], name: str, meant: Any) -> None:
+        names.setdefault(name, meant)
+        if len(names) > MOST_KEPT:
+            names.popitem(last=False)
+
+
 class Asked(Struct, eq=False):
     """An ask that waits for its answer."""
 
@@ -87,6 +120,7 @@ class Session(Struct, eq=False):
     """What comes of itself."""
     streams: deque[Stream] = field(default_factory=lambda: deque(maxlen=256))
     """Streams of requests, which may be taken up again."""
+    events: Events = field(default_factory=Events)
     asks: OrderedDict[tuple[bool, str], Asked] = field(default_factory=OrderedDict)
     used: set[int] = field(default_factory=set)
     """Ids that asks have had."""

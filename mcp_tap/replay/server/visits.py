@@ -64,7 +64,8 @@ class Visits:
         """Open a stream, or take one up behind its event `last`."""
         resumed = None
         if last is not None:
-            resumed = self._scripts.resumed.get((session.capture, last))
+            recorded = session.events.recorded.get(last, last)
+            resumed = self._scripts.resumed.get((session.capture, recorded))
             for stream in (session.stream, *session.streams):
                 if stream.holds(last) and (resumed is None or not stream.ended):
                     _attach(stream, outlet, last)
@@ -79,7 +80,8 @@ class Visits:
             status = (405, "Method Not Allowed") if session.id else (404, "Not Found")
             say(outlet, *status)
             return None
-        play = Play(self._scripts.of(exchange), outlet, None, self._clock)
+        script = self._scripts.of(exchange)
+        play = Play(script, outlet, None, self._clock, events=session.events)
         if exchange.status == 200 and exchange.era == "session":
             play.hold(session.stream)
         play.advance()
@@ -94,7 +96,7 @@ class Visits:
         origin = self._origins.get((exchange.capture, exchange.number))
         token = session.ids.get(origin) if origin is not None else None
         script, caller = self._scripts.of(exchange), Caller({}, token, None)
-        play = Play(script, outlet, caller, self._clock, session=session)
+        play = Play(script, outlet, caller, self._clock, session=session, events=session.events)
         play.advance()
         return play
 

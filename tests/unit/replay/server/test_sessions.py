@@ -6,7 +6,7 @@ import pytest
 
 from mcp_tap.core.records import Sse
 from mcp_tap.replay.server import sessions as module
-from mcp_tap.replay.server.sessions import Asked, Session, Stream
+from mcp_tap.replay.server.sessions import Asked, Events, Session, Stream
 from tests.replays import Heard
 
 
@@ -107,3 +107,39 @@ def test_the_end_of_a_session_ends_all_its_streams():
     assert (own.over, of_a_request.over) == ("end", "end")
     session.end()
     assert session.stream.outlet is None
+
+
+def names(events, *sent):
+    """Send events, each given by its record and its id; give the ids they have."""
+    return [events.of(0, seq, Sse(id=name, retry="5")).id for seq, name in sent]
+
+
+def test_an_event_that_is_served_again_has_an_id_of_its_own_and_its_other_fields():
+    events = Events()
+    assert names(events, (1, "a"), (2, "b"), (1, "a"), (1, "a")) == ["a", "b", "a-2", "a-3"]
+    assert events.of(0, 2, Sse(id="b", retry="5")) == Sse(id="b-2", retry="5")
+    assert dict(events.recorded) == {"a-2": "a", "a-3": "a", "b-2": "b"}
+
+
+def test_an_id_that_the_recorded_server_gave_twice_stays():
+    assert names(Events(), (1, "a"), (2, "a"), (3, "a-2"), (1, "a")) == ["a", "a", "a-2", "a-3"]
+
+
+def test_an_id_that_was_made_here_is_given_to_nothing_else():
+    assert names(Events(), (1, "a"), (1, "a"), (2, "a-2")) == ["a", "a-2", "a-2-2"]
+
+
+@pytest.mark.parametrize("sse", [None, Sse(event="message"), Sse(id="")])
+def test_an_event_without_an_id_gets_none(sse):
+    events = Events()
+    assert [events.of(0, 1, sse) for _ in range(2)] == [sse, sse]
+
+
+def test_no_more_event_ids_are_remembered_than_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(module, "MOST_KEPT", 2)
+    events = Events()
+    assert names(events, *((n, f"e{n}") for n in range(5)), (4, "e4"), (0, "e0"))[-2:] == [
+        "e4-2",
+        "e0",
+    ]
+    assert len(events.sent) == 2

@@ -129,6 +129,15 @@ def test_a_stream_that_was_taken_up_in_the_recording_is_played_from_there(visits
     assert heard.over == "cut"
 
 
+def test_a_stream_is_taken_up_behind_an_event_that_was_sent_again_under_another_id(visits):
+    all_, _ = visits(opened("a"), listening("a", NOTE), listening("a", LATER, last="7"))
+    session = live("a")
+    for _ in range(2):
+        session.events.of(0, 40, Sse(id="7"))
+    assert got(all_, session, last="7-2").messages == got(all_, session, last="7").messages
+    assert got(all_, session, last="7-2").messages == [LATER]
+
+
 def test_an_event_nobody_knows_opens_a_stream_like_any(visits):
     all_, _ = visits(opened("a"), listening("a", NOTE))
     assert got(all_, live("a"), last="unknown").messages == [NOTE]
