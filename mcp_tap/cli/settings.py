@@ -125,7 +125,7 @@ def unknown_variables(ctx: click.Context, environ: Mapping[str, str]) -> Iterato
     known = Commands(ctx)
     running = _variables(known, ctx.info_name or "")
     for name in sorted(n for n in environ if n.startswith(f"{PREFIX}_")):
-        of = next((c for c in known.commands() if name.startswith(f"{PREFIX}_{c.upper()}_")), "")
+        of = next((c for c in known.commands() if name.startswith(_variable(c, ""))), "")
         read = [*running, *(_variables(known, of) if of else []), *OTHER_VARIABLES]
         if name not in read:
             hint = config.nearest(name, read)
@@ -138,6 +138,11 @@ def _variables(known: Commands, command: str) -> list[str]:
     names = []
     for param in found.params if found else []:
         if isinstance(param, TapOption):
-            names.append(f"{PREFIX}_{command}_{param.key}".upper().replace("-", "_"))
+            names.append(_variable(command, param.key))
             names += [param.envvar] if isinstance(param.envvar, str) else []
     return names
+
+
+def _variable(command: str, key: str) -> str:
+    """Name the variable of a setting of one command."""
+    return f"{PREFIX}_{command}_{key}".upper().replace("-", "_")

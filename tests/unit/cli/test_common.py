@@ -153,6 +153,20 @@ def test_variable_that_nothing_reads_is_warned_of(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_variable_of_another_command_is_read_by_that_also_where_its_name_is_two_words(
+    monkeypatch, capsys
+):
+    @root.command("play-back", cls=TapCommand)
+    @option("--pace", help="How fast.")
+    def play_back(pace):
+        pass
+
+    monkeypatch.setenv("MCP_TAP_PLAY_BACK_PACE", "2")
+    run()
+    del root.commands["play-back"]
+    assert capsys.readouterr().err == ""
+
+
 def test_shared_options_come_as_output():
     seen = []
 
