@@ -10,6 +10,7 @@ finishes, clients answer, responses get lost and answers are sent again.  Two th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given, settings
@@ -208,11 +209,12 @@ class World:
                 assert len(pieces) == 1, f"true call {number} is in pieces {pieces}"
 
 
-@settings(max_examples=settings.default.max_examples * 2)
-@given(st.data())
-def test_calls_are_never_fused_and_never_torn_without_a_reason(data):
-    world = World()
-    tools = data.draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2))
+def live(world: World, data: Any, *, tools: int, ends: list[str]) -> Iterator[None]:
+    """Let happen one thing after the other that may happen, and look at the world after each.
+
+    It has so many tools at the most, and requests end in these ways.
+    """
+    there = data.draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=tools))
     for _ in range(data.draw(st.integers(5, 40))):
         flying = [c for c in world.calls if c.flying is not None]
         waiting = [c for c in world.calls if c.flying is None and c.waits is not None]
@@ -222,16 +224,21 @@ def test_calls_are_never_fused_and_never_torn_without_a_reason(data):
             break
         move = data.draw(st.sampled_from(moves))
         if move == "begin":
-            world.begin(
-                data.draw(st.integers(0, 2)),
-                data.draw(st.sampled_from(tools)),
-                {"n": data.draw(st.integers(0, 1))},
-            )
+            client, arguments = data.draw(st.integers(0, 2)), {"n": data.draw(st.integers(0, 1))}
+            world.begin(client, data.draw(st.sampled_from(there)), arguments)
         elif move == "respond":
-            how = data.draw(st.sampled_from(["go", "go", "go", "error", "lost"]))
-            world.respond(data.draw(st.sampled_from(flying)), how)
+            call = data.draw(st.sampled_from(flying))
+            world.respond(call, data.draw(st.sampled_from(ends)))
         else:
             world.retry(data.draw(st.sampled_from(waiting)))
+        yield
+
+
+@settings(max_examples=settings.default.max_examples * 2)
+@given(st.data())
+def test_calls_are_never_fused_and_never_torn_without_a_reason(data):
+    world = World()
+    for _ in live(world, data, tools=2, ends=["go", "go", "go", "error", "lost"]):
         world.check()
 
 
