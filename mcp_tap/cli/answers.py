@@ -107,7 +107,7 @@ def _new(arguments: tuple[str, ...], number: int | None) -> int:
 
 
 def _lint(scripts: tuple[str, ...], *, json: bool) -> int:
-    from mcp_tap.cli.answers_show import lint_document, lint_rows, print_rows
+    from mcp_tap.cli.answers_show import lint_document, lint_rows
     from mcp_tap.cli.scripting import look_through
 
     if not scripts:
@@ -120,7 +120,7 @@ def _lint(scripts: tuple[str, ...], *, json: bool) -> int:
     else:
         for error in errors:
             output().write(str(error))
-        print_rows(lint_rows(remarks))
+        output().rows(lint_rows(remarks))
         if not errors and not remarks:
             from mcp_tap.core.text import plural
 
@@ -132,7 +132,7 @@ def _lint(scripts: tuple[str, ...], *, json: bool) -> int:
 
 def _test(arguments: tuple[str, ...], number: int | None, *, json: bool) -> int:
     from mcp_tap.capture.reader import open_capture
-    from mcp_tap.cli.answers_show import Trial, print_rows, trial_document, trial_rows
+    from mcp_tap.cli.answers_show import Trial, trial_document, trial_rows
     from mcp_tap.cli.scripting import open_book
 
     scripts = [word for word in arguments if word.endswith(".toml")]
@@ -155,7 +155,7 @@ def _test(arguments: tuple[str, ...], number: int | None, *, json: bool) -> int:
     if json:
         output().document(trial_document(trial, scripts, reader.name))
     else:
-        print_rows(trial_rows(trial))
+        output().rows(trial_rows(trial))
         output().say(trial.summary())
     if trial.failed:
         return 1

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from mcp_tap.answers.explain import agrees, explain, shown
 from mcp_tap.answers.recall import asked
@@ -68,17 +65,6 @@ def differs(found: Explained, answer: dict[str, Any] | None) -> bool:
     """Tell whether an ask would get another answer than the client gave."""
     given = found.given
     return given is not None and answer is not None and not agrees(given.answer, answer)
-
-
-def print_rows(rows: Iterable[Row]) -> None:
-    """Print rows, harmless and in whatever the stream can show."""
-    from mcp_tap.views.paint import Painter
-
-    painter = Painter(color=output().colored(sys.stdout))
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    for row in rows:
-        line = painter.line(row)
-        click.echo(line.encode(encoding, "backslashreplace").decode(encoding), nl=False)
 
 
 def trial_rows(trial: Trial) -> Iterator[Row]:

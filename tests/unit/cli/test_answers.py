@@ -71,6 +71,11 @@ def test_a_draft_answers_the_capture_it_was_drafted_from(drafted):
     assert '    "onboard motto" wants tool "onboard"\n' in out
 
 
+def test_a_trial_has_colours_where_these_are_wanted_in_a_pipe_too(drafted, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in drafted("test", "a.toml", RUN).out
+
+
 def test_quiet_says_only_what_won(drafted):
     out, err = drafted("test", "a.toml", RUN, "--call", "6", "-q")
     assert out == (
