@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcp_tap.cli.common import option
+from mcp_tap.cli.common import option, several
 
 if TYPE_CHECKING:
     from mcp_tap.replay.compare.values import Rules
@@ -16,40 +15,31 @@ PANEL = "What counts"
 NORMALISED = ("timestamps", "uuids", "server-version")
 """Names of `replay.compare.volatile.NORMALISERS`, which takes time to import."""
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def comparing_options(command: _F) -> _F:
-    """Add `--ignore-path`, `--no-normalise` and `--slower` to a command."""
-    for add in reversed(
-        (
-            option(
-                "--ignore-path",
-                metavar="PATH",
-                multiple=True,
-                panel=PANEL,
-                help="Leave out what stands there: a JSON pointer into a message, with * for a step"
-                " and ** for several (/result/**/createdAt); a bare name is meant anywhere.",
-            ),
-            option(
-                "--no-normalise",
-                type=click.Choice(NORMALISED),
-                multiple=True,
-                panel=PANEL,
-                help="Compare these too, which else count as equal whatever they are.",
-            ),
-            option(
-                "--slower",
-                type=click.FloatRange(min=1.0),
-                metavar="RATIO",
-                panel=PANEL,
-                help="A call over which the server of B took more than RATIO times as long, and 50"
-                " ms at least, is a difference; without, times are only told.",
-            ),
-        )
-    ):
-        command = add(command)
-    return command
+comparing_options = several(
+    option(
+        "--ignore-path",
+        metavar="PATH",
+        multiple=True,
+        panel=PANEL,
+        help="Leave out what stands there: a JSON pointer into a message, with * for a step"
+        " and ** for several (/result/**/createdAt); a bare name is meant anywhere.",
+    ),
+    option(
+        "--no-normalise",
+        type=click.Choice(NORMALISED),
+        multiple=True,
+        panel=PANEL,
+        help="Compare these too, which else count as equal whatever they are.",
+    ),
+    option(
+        "--slower",
+        type=click.FloatRange(min=1.0),
+        metavar="RATIO",
+        panel=PANEL,
+        help="A call over which the server of B took more than RATIO times as long, and 50"
+        " ms at least, is a difference; without, times are only told.",
+    ),
+)
 
 
 def rules_of(given: dict[str, Any], *, same_key: bool) -> Rules:

@@ -8,17 +8,17 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
 from msgspec import Struct
 
 from mcp_tap.capture import store
-from mcp_tap.cli.called import as_called
-from mcp_tap.cli.common import FILE, option, output
+from mcp_tap.cli.called import PROGRAM, as_called
+from mcp_tap.cli.common import FILE, option, output, several
 from mcp_tap.cli.door import report
 from mcp_tap.cli.output import printable
 from mcp_tap.config_places import project_folders
@@ -38,9 +38,24 @@ from mcp_tap.wrapping.files import ConfigFile
 from mcp_tap.wrapping.notation import Notation, Unreadable
 from mcp_tap.wrapping.ports import PortBook
 
-PROGRAM = "mcp-tap"
 _NAMES = [client.name for client in CLIENTS]
-_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+wrapping_options = several(
+    option(
+        "--client",
+        type=click.Choice(_NAMES),
+        metavar="NAME",
+        help=f"Files of this client only: {', '.join(_NAMES[:-1])} or {_NAMES[-1]}.",
+    ),
+    option(
+        "--config-file",
+        type=FILE,
+        metavar="FILE",
+        help="This file only, whatever client it belongs to.",
+    ),
+    option("-n", "--dry-run", is_flag=True, help="Print the changes; write nothing."),
+)
 
 
 class Found(Struct, frozen=True):
@@ -60,27 +75,6 @@ class Done(Struct, frozen=True):
     data: bytes = b""
     """What it is to hold."""
     backup: Path | None = None
-
-
-def wrapping_options(function: _F) -> _F:
-    """Add the options that say which files are meant, and whether they are written."""
-    for one in (
-        option("-n", "--dry-run", is_flag=True, help="Print the changes; write nothing."),
-        option(
-            "--config-file",
-            type=FILE,
-            metavar="FILE",
-            help="This file only, whatever client it belongs to.",
-        ),
-        option(
-            "--client",
-            type=click.Choice(_NAMES),
-            metavar="NAME",
-            help=f"Files of this client only: {', '.join(_NAMES[:-1])} or {_NAMES[-1]}.",
-        ),
-    ):
-        function = one(function)
-    return function
 
 
 class Job:
