@@ -13,14 +13,21 @@ from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import DURATION, Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse
 from mcp_tap.cli.judging import LiveVerdicts, check_option, live_policy, policy_options
-from mcp_tap.cli.listening import JUDGING, PRIVACY, RECORDING, TRAFFIC
-from mcp_tap.cli.recording import privacy_options, recorded, recording_options
+from mcp_tap.cli.recording import (
+    ANSWERING,
+    JUDGING,
+    PRIVACY,
+    RECORDING,
+    TRAFFIC,
+    privacy_options,
+    recorded,
+    recording_options,
+)
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:
     from mcp_tap.cli.looks import ViewName
 
-ANSWERING = "Answering"
 _OF_A_URL = (*OF_A_URL, "host", "upstream_command")
 """Options that say something about the upstream's URL."""
 

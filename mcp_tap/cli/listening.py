@@ -7,13 +7,10 @@ from typing import Final
 import click
 
 from mcp_tap.cli.common import FILE, option
+from mcp_tap.cli.recording import RECORDING, TRAFFIC
 from mcp_tap.cli.values import DEFAULT_PORT, LISTEN, LOOPBACK
 
-TRAFFIC: Final = "Traffic"
-RECORDING: Final = "Recording"
-PRIVACY: Final = "Privacy"
 GUARD: Final = "Who may connect"
-JUDGING: Final = "Judging"
 
 listen = option(
     "-l",

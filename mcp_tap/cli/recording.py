@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Final, TypedDict, TypeVar
 
 from mcp_tap.cli.common import FILE, SIZE, option, several
 from mcp_tap.cli.values import BODY_SIZE, EXISTING_FILE
+
+TRAFFIC: Final = "Traffic"
+RECORDING: Final = "Recording"
+PRIVACY: Final = "Privacy"
+ANSWERING: Final = "Answering"
+JUDGING: Final = "Judging"
+"""Headings in the help of every live command."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

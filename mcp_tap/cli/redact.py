@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mcp_tap.cli.common import FILE, TapCommand, option, output
-from mcp_tap.cli.recording import privacy_options
+from mcp_tap.cli.recording import PRIVACY, privacy_options
 from mcp_tap.errors import UsageError
 
 
@@ -37,7 +37,7 @@ Examples:
     help="Write the masked capture to this new file, packed if it ends in .gz; - is stdout.",
 )
 @option("--scan", is_flag=True, help="Write nothing: list what looks like a secret, and where.")
-@privacy_options("Privacy")
+@privacy_options(PRIVACY)
 def command(
     *,
     capture: str | None,

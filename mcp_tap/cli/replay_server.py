@@ -11,9 +11,16 @@ from mcp_tap.cli import listening
 from mcp_tap.cli.common import TapCommand, TapContext, option, output
 from mcp_tap.cli.connecting import refuse
 from mcp_tap.cli.judging import check_option, policy_options
-from mcp_tap.cli.listening import JUDGING, PRIVACY, RECORDING, TRAFFIC
 from mcp_tap.cli.output import harmless
-from mcp_tap.cli.recording import privacy_options, recorded, recording_options
+from mcp_tap.cli.recording import (
+    JUDGING,
+    PRIVACY,
+    RECORDING,
+    TRAFFIC,
+    privacy_options,
+    recorded,
+    recording_options,
+)
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:

@@ -19,7 +19,16 @@ from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import Output, TapCommand, TapContext, option, output
 from mcp_tap.cli.connecting import connecting_options
 from mcp_tap.cli.judging import NAMES, LiveVerdicts, check_option, live_policy, policy_options
-from mcp_tap.cli.recording import privacy_options, recorded, recording_options
+from mcp_tap.cli.recording import (
+    ANSWERING,
+    JUDGING,
+    PRIVACY,
+    RECORDING,
+    TRAFFIC,
+    privacy_options,
+    recorded,
+    recording_options,
+)
 from mcp_tap.cli.remote import command_for
 from mcp_tap.errors import UsageError
 
@@ -32,12 +41,6 @@ if TYPE_CHECKING:
     from mcp_tap.core.records import Header
     from mcp_tap.proxy.stdio.settings import StdioSettings
     from mcp_tap.views.base import View
-
-TRAFFIC = "Traffic"
-RECORDING = "Recording"
-PRIVACY = "Privacy"
-ANSWERING = "Answering"
-JUDGING = "Judging"
 
 
 def no_console() -> UsageError:
