@@ -9,13 +9,14 @@ import pytest
 from mcp_tap.capture.reader import open_path
 from mcp_tap.cli.main import run
 from mcp_tap.core.records import Decision, Message
+from tests import mute
 from tests.asking import request
-from tests.peers.programs import outcome, python
-from tests.scenarios.test_answers_python_sdk import CLIENT, RESULTS, SCRIPT
+from tests.mute import CLIENT, SCRIPT, saw_all, was_answered
+from tests.peers.programs import outcome
 from tests.shim import ECHO, PING, TAP, shim
 from tests.shim import python as small
 
-SERVER = [*python("python_asking_server.py"), "--stdio"]
+SERVER = [*mute.SERVER, "--stdio"]
 DAY = 'version = 1\n[[answer]]\nname = "the day"\nmatch = { key = "day" }\nfill = ["default"]\n'
 ASKING = """
 import json
@@ -52,9 +53,7 @@ for m in lines():
 
 
 def scripted(folder, text=DAY):
-    path = folder / "answers.toml"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
+    return mute.scripted(folder, text)
 
 
 def text_of(line):
@@ -65,32 +64,13 @@ def text_of(line):
 async def test_everything_that_asks_completes_for_a_client_that_declares_nothing(
     tmp_path, capsys, mode
 ):
-    path = tmp_path / "run.jsonl"
-    options = ["-a", scripted(tmp_path, SCRIPT), "--strict-answers", "-w", str(path)]
+    script, path = scripted(tmp_path, SCRIPT), tmp_path / "run.jsonl"
+    options = ["-a", script, "--strict-answers", "-w", str(path)]
     tapped = [*TAP, "stdio", *options, "--", *SERVER]
     (found,) = await outcome(*CLIENT, json.dumps(tapped), mode)
-    expected = [*RESULTS]
-    if mode == "legacy":
-        expected[3] = [False, "Twice a day. ['file:///srv/sea'] pushed"]
-    assert found["results"] == expected
-    assert run(["show", str(path), "-f", "json"]) == 0
-    calls = json.loads(capsys.readouterr().out)["calls"]
-    asking = [call for call in calls if len(call["rounds"]) > 1]
-    assert [call["name"] for call in asking] == ["book", "sign_in", "study", "greet", "note://ada"]
-    assert {call["outcome"] for call in calls} == {"ok"}
-    asks = [ask for call in asking for r in call["rounds"] for ask in r["asks"]]
-    assert [(ask["answered_by"], ask["entry"]) for ask in asks] == [
-        ("tap", "the day"),
-        ("tap", "the seat"),
-        ("tap", "the page"),
-        ("tap", "the model"),
-        ("tap", "the roots"),
-        ("tap", "any word"),
-        ("tap", "any word"),
-    ]
-    assert {r["by_tap"] for call in asking for r in call["rounds"][1:]} == {True}
-    assert run(["check", str(path), "--no-config"]) == 0
-    assert run(["answers", "test", scripted(tmp_path, SCRIPT), str(path)]) == 0
+    saw_all(found, mode)
+    was_answered(path, capsys)
+    assert run(["answers", "test", script, str(path)]) == 0
 
 
 def test_many_calls_at_once_never_cross(tmp_path):

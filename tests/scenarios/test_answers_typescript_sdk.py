@@ -7,15 +7,15 @@ import json
 import pytest
 
 from mcp_tap.cli.main import run
+from tests.mute import CLIENT as PY_CLIENT
+from tests.mute import scripted
 from tests.peers.programs import HERE, outcome, python, tapping
-from tests.scenarios.test_answers_python_sdk import SCRIPT
 from tests.shim import TAP
 
 pytestmark = pytest.mark.node
 
 TS_CLIENT = ["node", str(HERE / "ts" / "mute_client.mjs")]
 TS_SERVER = ["node", str(HERE / "ts" / "server.mjs")]
-PY_CLIENT = python("python_mute_client.py")
 PY_SERVER = python("python_server.py")
 RESULTS = [[False, "5"], [False, "2 guests on tue, seat 4A"], [False, "ada: accept"]]
 ENTRIES = ["the day", "the seat", "the page"]
@@ -35,22 +35,16 @@ PAIRS = pytest.mark.parametrize(
 
 @PAIRS
 async def test_what_asks_completes(serving, client, server, mode, *, tmp_path, capsys):
-    script = tmp_path / "answers.toml"
-    script.write_text(SCRIPT, encoding="utf-8")
-    async with tapping(serving(*server), tmp_path, "-a", str(script)) as tapped:
+    async with tapping(serving(*server), tmp_path, "-a", scripted(tmp_path)) as tapped:
         (found,) = await outcome(*client, tapped, mode)
     look_at(found, mode, tmp_path / "run.jsonl", capsys)
 
 
 @PAIRS
 async def test_what_asks_completes_over_stdio(client, server, mode, *, tmp_path, capsys):
-    script, folder = tmp_path / "answers.toml", tmp_path / "captures"
-    script.write_text(SCRIPT, encoding="utf-8")
-    set_home = [
-        "env",
-        f"MCP_TAP_HOME={folder}",
-    ]  # the SDK starts a server twice: once to look at it
-    tapped = [*set_home, *TAP, "stdio", "-a", str(script), "--", *server, "--stdio"]
+    folder = tmp_path / "captures"  # the SDK starts a server twice: once to look at it
+    command = [*TAP, "stdio", "-a", scripted(tmp_path), "--", *server, "--stdio"]
+    tapped = ["env", f"MCP_TAP_HOME={folder}", *command]
     (found,) = await outcome(*client, json.dumps(tapped), mode)
     look_at(found, mode, max(folder.glob("*.jsonl"), key=lambda path: path.stat().st_size), capsys)
 
