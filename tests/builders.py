@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from mcp_tap.core.finding import Finding
@@ -27,6 +28,12 @@ def header(**given: Any) -> Header:
         "label": SERVER,
     }
     return Header(**(fields | given))
+
+
+def read(head: Header | None = None, **given: Any) -> SimpleNamespace:
+    """Make what a reader says of a capture, once it was read to its end."""
+    fields = {"header": head or header(), "lost": 0, "torn": None, "clean": True}
+    return SimpleNamespace(**(fields | given))
 
 
 def ask(key: str, **given: Any) -> Ask:

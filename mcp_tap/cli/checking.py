@@ -29,7 +29,7 @@ from mcp_tap.rules.assertions import Assertion
 from mcp_tap.rules.policy import Policy, Verdict
 from mcp_tap.views.machine import capture_doc
 from mcp_tap.views.reports.base import Entry
-from mcp_tap.views.show_doc import CaptureDoc, TornDoc
+from mcp_tap.views.show_doc import CaptureDoc
 from mcp_tap.views.text import local_start
 
 
@@ -50,16 +50,7 @@ class Checked:
     @property
     def doc(self) -> CaptureDoc:
         """Describe the capture."""
-        reader = self.reader
-        torn = reader.torn
-        return capture_doc(
-            reader.header,
-            path=display(reader.path),
-            records=self.records,
-            lost=reader.lost,
-            torn=None if torn is None else TornDoc(line=torn.line, bytes=torn.bytes),
-            clean=reader.clean,
-        )
+        return capture_doc(self.reader, path=display(self.reader.path), records=self.records)
 
     def trouble(self) -> InconclusiveCapture | None:
         """Say why a capture cannot be relied on, where it cannot."""

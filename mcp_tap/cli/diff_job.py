@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from mcp_tap.cli.checking import Checked, capture_trouble
+from mcp_tap.cli.checking import capture_trouble, display
 from mcp_tap.cli.comparing import rules_of
 from mcp_tap.cli.diff_doc import PairDoc, diff_document, ms
 from mcp_tap.cli.diff_rows import DiffRows, totals_rows, words_of
@@ -24,7 +24,9 @@ from mcp_tap.replay.index import Index
 from mcp_tap.replay.recorded import Captured
 from mcp_tap.replay.saying import Findings, run_of
 from mcp_tap.views.look import Row
+from mcp_tap.views.machine import capture_doc
 from mcp_tap.views.paint import Painter
+from mcp_tap.views.show_doc import CaptureDoc
 
 
 class Diff:
@@ -100,7 +102,7 @@ class Diff:
             one = compared.a or compared.b
             if one is not None:
                 calls.append(_pair(compared, one.method, one.target))
-        a, b = (_checked(captured).doc for captured in index.captures)
+        a, b = map(_doc, index.captures)
         return diff_document(a, b, differences, calls, self._totals)
 
     def _store(self, data: bytes) -> None:
@@ -145,10 +147,9 @@ class Diff:
             self._out.say(words.partition("\n  help:")[0])
 
 
-def _checked(captured: Captured) -> Checked:
-    made = Checked(captured.source.reader, 0)
-    made.records = captured.lines
-    return made
+def _doc(captured: Captured) -> CaptureDoc:
+    reader = captured.source.reader
+    return capture_doc(reader, path=display(reader.path), records=captured.lines)
 
 
 def _pair(compared: Compared, method: str, target: str | None) -> PairDoc:
@@ -165,7 +166,7 @@ def _pair(compared: Compared, method: str, target: str | None) -> PairDoc:
 
 
 def _named(captured: Captured) -> str:
-    return _checked(captured).doc.path or "standard input"
+    return display(captured.source.reader.path) or "standard input"
 
 
 def _counts(index: Index) -> Iterator[int]:

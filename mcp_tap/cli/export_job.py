@@ -20,7 +20,7 @@ from mcp_tap.core.text import plural
 from mcp_tap.errors import UsageError
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.views.machine import capture_doc
-from mcp_tap.views.show_doc import CaptureDoc, TornDoc
+from mcp_tap.views.show_doc import CaptureDoc
 
 Item: TypeAlias = tuple[Found, list[AnyRecord]]
 """A call, or an exchange that belongs to none, with its records."""
@@ -121,16 +121,7 @@ class Export:
         self._records += 1
 
     def _about(self) -> CaptureDoc:
-        reader = self._reader
-        torn = reader.torn
-        return capture_doc(
-            reader.header,
-            path=None,
-            records=self._records,
-            lost=reader.lost,
-            torn=None if torn is None else TornDoc(line=torn.line, bytes=torn.bytes),
-            clean=reader.clean,
-        )
+        return capture_doc(self._reader, path=None, records=self._records)
 
     def _say(self, target: str, out: Output) -> None:
         reader = self._reader

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from mcp_tap.cli.checking import Checked, capture_trouble
+from mcp_tap.cli.checking import capture_trouble, display
 from mcp_tap.cli.comparing import rules_of
 from mcp_tap.cli.diff_rows import DiffRows
 from mcp_tap.cli.output import Output, stored
@@ -33,6 +33,7 @@ from mcp_tap.replay.compare.difference import Difference
 from mcp_tap.replay.compare.values import Rules
 from mcp_tap.replay.index import Index
 from mcp_tap.views.look import Row
+from mcp_tap.views.machine import capture_doc
 from mcp_tap.views.paint import Painter
 
 
@@ -173,10 +174,9 @@ class Job:
 
     def _document(self, plan: Plan, rules: Rules) -> bytes:
         kept = self._server.captures if self._given["write"] else []
-        checked = Checked(plan.capture.source.reader, 0)
-        checked.records = plan.capture.source.reader.lines
+        reader = plan.capture.source.reader
         return document(
-            checked.doc,
+            capture_doc(reader, path=display(reader.path), records=reader.lines),
             None if self._given["dry_run"] else self._server.name,
             [str(path) for path in kept],
             self._docs,

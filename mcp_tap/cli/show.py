@@ -238,7 +238,6 @@ class Showing:
         """Print one document."""
         from mcp_tap.core.model import Call
         from mcp_tap.views import machine
-        from mcp_tap.views.show_doc import TornDoc
 
         calls: list[bytes] = []
         exchanges: list[bytes] = []
@@ -249,15 +248,9 @@ class Showing:
                 exchanges.append(machine.encode(machine.exchange_doc(found)))
         self.others = len(exchanges)
         self._check_word()
-        reader = self.reader
-        torn = reader.torn
+        path = self.reader.path
         capture = machine.capture_doc(
-            reader.header,
-            path=printable(reader.path) if reader.path else None,
-            records=self.records,
-            lost=reader.lost,
-            torn=None if torn is None else TornDoc(line=torn.line, bytes=torn.bytes),
-            clean=reader.clean,
+            self.reader, path=printable(path) if path else None, records=self.records
         )
         click.echo(machine.document_bytes(machine.show_document(capture, calls, exchanges)))
 

@@ -1,14 +1,14 @@
 """From the model to the document of `show -f json` (views.show_doc has its structs).
 
-Wire text stands here as it came; what a terminal would
-obey is escaped, as JSON can.  No `requestState` is in it, only its size and SHA-256.
+Wire text stands here as it came; what a terminal would obey is escaped, as JSON can.  No
+`requestState` is in it, only its size and SHA-256.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -41,16 +41,47 @@ class WatchedDoc(CallDoc, frozen=True, kw_only=True):
     """Id of the run it is in, within which its number counts."""
 
 
-def capture_doc(
-    header: Header,
-    *,
-    path: str | None,
-    records: int,
-    lost: int,
-    torn: TornDoc | None,
-    clean: bool,
-) -> CaptureDoc:
-    """Describe a capture that was read to its end."""
+class Torn(Protocol):
+    """A last line that is not whole, as `capture.reader` tells of it."""
+
+    @property
+    def line(self) -> int:
+        """Its number within its file."""
+
+    @property
+    def bytes(self) -> int:
+        """How much of it there is."""
+
+
+class Read(Protocol):
+    """A capture that was read to its end, as `capture.reader` gives it."""
+
+    @property
+    def header(self) -> Header:
+        """Its header."""
+
+    @property
+    def lost(self) -> int:
+        """Records that are missing."""
+
+    @property
+    def torn(self) -> Torn | None:
+        """Its last line, if that is not whole."""
+
+    @property
+    def clean(self) -> bool:
+        """Its last record is there."""
+
+
+def capture_doc(read: Read, *, path: str | None, records: int) -> CaptureDoc:
+    """Describe a capture that was read to its end.
+
+    Args:
+        read: the capture.
+        path: its first file, as it is to be shown; None for standard input.
+        records: how many were read.
+    """
+    header, torn = read.header, read.torn
     return CaptureDoc(
         run=header.run,
         path=path,
@@ -61,9 +92,9 @@ def capture_doc(
         label=header.label,
         format=header.format,
         records=records,
-        lost=lost,
-        torn=torn,
-        clean=clean,
+        lost=read.lost,
+        torn=None if torn is None else TornDoc(line=torn.line, bytes=torn.bytes),
+        clean=read.clean,
     )
 
 

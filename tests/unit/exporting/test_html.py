@@ -13,6 +13,7 @@ from mcp_tap.core.text import safe
 from mcp_tap.exporting import html
 from mcp_tap.exporting.html import html_document
 from mcp_tap.views.machine import capture_doc
+from tests.builders import read
 from tests.exports import GOLDEN, gathered, golden, hostile
 from tests.traffic import STATE, Traffic, done, story
 
@@ -21,7 +22,7 @@ def page(records, found=None, most_body=1 << 14) -> str:
     head = records[0]
     made = html_document(
         found or gathered(records),
-        about=lambda: capture_doc(head, path=None, records=9, lost=0, torn=None, clean=True),
+        about=lambda: capture_doc(read(head), path=None, records=9),
         start=clock.read(head.started),
         most_body=most_body,
     )

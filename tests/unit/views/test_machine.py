@@ -6,9 +6,10 @@ from hashlib import sha256
 import msgspec
 import pytest
 
+from mcp_tap.capture.reader import Torn
 from mcp_tap.core.model import Fault
 from mcp_tap.views import machine
-from mcp_tap.views.show_doc import CallDoc, ShowDoc, TornDoc
+from mcp_tap.views.show_doc import CallDoc, ShowDoc
 from tests import builders as b
 
 
@@ -17,8 +18,8 @@ def told(call):
 
 
 def document(calls=(), exchanges=(), **given):
-    fields = {"path": "run.jsonl", "records": 9, "lost": 0, "torn": None, "clean": True}
-    capture = machine.capture_doc(b.header(), **(fields | given))
+    shown = {"path": given.pop("path", "run.jsonl"), "records": 9}
+    capture = machine.capture_doc(b.read(**given), **shown)
     return machine.document_bytes(
         machine.show_document(
             capture,
@@ -156,7 +157,7 @@ def test_the_document_has_the_shape_of_the_contract():
 
 
 def test_the_capture_says_what_is_wrong_with_it():
-    doc = json.loads(document(torn=TornDoc(line=4112, bytes=17), clean=False, lost=3, path=None))
+    doc = json.loads(document(torn=Torn(4112, 17, "run.jsonl"), clean=False, lost=3, path=None))
     assert doc["capture"] == {
         "run": "20260728T120400-billing-7f3a",
         "path": None,
@@ -188,9 +189,7 @@ def test_what_a_terminal_would_obey_is_escaped_and_stays_what_it_is():
 
 
 def test_the_document_can_stand_on_one_line():
-    capture = machine.capture_doc(
-        b.header(), path=None, records=0, lost=0, torn=None, clean=True
-    )  # fmt: skip
+    capture = machine.capture_doc(b.read(), path=None, records=0)
     made = machine.document_bytes(machine.show_document(capture, [], []), indent=None)
     assert b"\n" not in made
 
