@@ -103,57 +103,47 @@ def sound(rig):
     assert begun == ended
 
 
-@pytest.mark.parametrize("turns", STAGES)
-async def test_a_client_that_leaves_leaves_no_request_behind(tmp_path, turns):
+@contextlib.asynccontextmanager
+async def called(turns, folder):
+    """Bring a call to its last stage; after what is done then, see that nothing is left of it."""
     server = Goes(turns)
-    async with tapped(server, tmp_path, answering=answering()) as rig:
+    async with tapped(server, folder, answering=answering()) as rig:
         wire = await rig.client()
         await wire.send(call())
         await until(server.there.is_set)
+        yield server, rig, wire
+        await rig.stop()
+        sound(rig)
+
+
+@pytest.mark.parametrize("turns", STAGES)
+async def test_a_client_that_leaves_leaves_no_request_behind(tmp_path, turns):
+    async with called(turns, tmp_path) as (server, _, wire):
         wire.reset()
         await until(lambda: not server.open)
         assert len(server.got) <= len(turns) + 1
-        await rig.stop()
-        sound(rig)
 
 
 @pytest.mark.parametrize("turns", STAGES)
 async def test_a_tap_that_stops_leaves_no_request_behind(tmp_path, turns):
-    server = Goes(turns)
-    async with tapped(server, tmp_path, answering=answering()) as rig:
-        wire = await rig.client()
-        await wire.send(call())
-        await until(server.there.is_set)
+    async with called(turns, tmp_path) as (server, rig, _):
         await rig.stop()
         await until(lambda: not server.open)
-        sound(rig)
 
 
 @pytest.mark.parametrize("turns", STAGES)
 async def test_a_server_that_dies_leaves_no_client_waiting(tmp_path, turns):
-    server = Goes(turns)
-    async with tapped(server, tmp_path, answering=answering()) as rig:
-        wire = await rig.client()
-        await wire.send(call())
-        await until(server.there.is_set)
+    async with called(turns, tmp_path) as (_, rig, wire):
         for other in rig.upstream.connections:
             other.reset()
         with contextlib.suppress(EOFError):  # a cut is an end, too
             await wire.message()
-        await rig.stop()
-        sound(rig)
 
 
 async def test_a_client_that_leaves_between_two_states_leaves_no_request_behind(tmp_path):
-    server = Goes([waits, waits])
-    async with tapped(server, tmp_path, answering=answering()) as rig:
-        wire = await rig.client()
-        await wire.send(call())
-        await until(server.there.is_set)
+    async with called([waits, waits], tmp_path) as (server, rig, wire):
         wire.reset()
         await until(lambda: not rig.run._tap.clients)
         got = len(server.got)
         await asyncio.sleep(0.15)
         assert len(server.got) == got
-        await rig.stop()
-        sound(rig)
