@@ -8,6 +8,7 @@ from hashlib import sha256
 import pytest
 
 from mcp_tap.core.records import Body, Message
+from tests.handlers import once
 from tests.rig import (
     HOST,
     LAST_CHUNK,
@@ -97,11 +98,7 @@ async def test_odd_payloads_pass_both_ways_unchanged_and_are_recorded(tmp_path, 
 async def test_odd_events_pass_unchanged_and_are_recorded(tmp_path, odd):
     stream = event(odd) + b"data: " + odd + b"\n\n"
 
-    async def handler(wire):
-        await wire.message()
-        await wire.send(SSE_HEAD, chunk(stream), LAST_CHUNK)
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(once(SSE_HEAD, chunk(stream), LAST_CHUNK), tmp_path) as rig:
         assert (await rig.ask(post())).body == stream
         await rig.stop()
         server = [r.payload() for r in rig.records(Message, Body) if r.sender == "server"]
@@ -113,11 +110,7 @@ async def test_data_over_several_lines_is_one_message(tmp_path, end):
     lines = [b"{", b'"jsonrpc":"2.0",', b"", b'"id":7,"result":{}}']
     stream = end.join(b"data: " + line for line in lines) + end + end
 
-    async def handler(wire):
-        await wire.message()
-        await wire.send(SSE_HEAD, chunk(stream), LAST_CHUNK)
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(once(SSE_HEAD, chunk(stream), LAST_CHUNK), tmp_path) as rig:
         assert (await rig.ask(post())).body == stream
         await rig.stop()
         assert rig.messages()[-1].payload() == b"\n".join(lines)
@@ -144,11 +137,7 @@ async def test_characters_cut_between_chunks_pass_and_are_recorded_whole(tmp_pat
 async def test_an_event_without_its_last_line_break_is_recorded_as_cut(tmp_path, last):
     stream = b"data: " + PONG + last
 
-    async def handler(wire):
-        await wire.message()
-        await wire.send(SSE_HEAD, chunk(stream), LAST_CHUNK)
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(once(SSE_HEAD, chunk(stream), LAST_CHUNK), tmp_path) as rig:
         assert (await rig.ask(post())).body == stream
         await rig.stop()
         (cut,) = rig.records(Body)

@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 
 from mcp_tap.core.records import Body, Message
+from tests.handlers import early
 from tests.rig import HOST, PING, PONG, always, chunk, get, ok, pong, post, tapped
 
 RPC_ERROR = b'{"jsonrpc":"2.0","error":{"code":-32020,"message":"no"},"id":null}'
@@ -65,12 +66,9 @@ async def test_five_megabytes_pass_both_ways_and_are_recorded_whole(tmp_path, ch
 async def test_a_413_of_the_upstream_passes(tmp_path):
     """The limit that counts is the server's own; it answers with the whole body still to come."""
 
-    async def handler(wire):
-        await wire.head()
-        await wire.send(ok(b"too large", b"Connection: close", status=b"413 Payload Too Large"))
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(
+        early(ok(b"too large", b"Connection: close", status=b"413 Payload Too Large")), tmp_path
+    ) as rig:
         answer = await rig.ask(post(b"x" * (5 << 20)))
         assert (answer.status, answer.body) == (413, b"too large")
 

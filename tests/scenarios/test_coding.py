@@ -12,6 +12,7 @@ import pytest
 import zstandard
 
 from mcp_tap.core.records import Body, Message, Noise
+from tests.handlers import once, staying
 from tests.rig import LAST_CHUNK, PING, PONG, chunk, event, ok, post, tapped
 
 PACKED = {
@@ -28,12 +29,7 @@ def from_server(rig, *kinds):
 
 
 def answering(*parts: bytes):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(*parts)
-        await wire.rest()
-
-    return handler
+    return staying(*parts)
 
 
 @pytest.mark.parametrize("coding", PACKED)
@@ -154,11 +150,7 @@ async def test_what_came_before_the_corruption_is_kept(tmp_path):
 async def test_a_compressed_body_that_is_cut_is_recorded_as_far_as_it_came(tmp_path):
     packed = gzip.compress(PONG)
 
-    async def handler(wire):
-        await wire.message()
-        await wire.send(ok(packed, b"Content-Encoding: gzip")[:-6])
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(once(ok(packed, b"Content-Encoding: gzip")[:-6]), tmp_path) as rig:
         await rig.ask(post())
         await rig.stop()
         (body,) = from_server(rig, Body)

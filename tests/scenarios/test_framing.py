@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_tap.core.records import HttpRequest
+from tests.handlers import early, staying
 from tests.rig import HOST, PING, PONG, chunk, get, ok, pong, post, tapped, until
 
 CHUNKED = b"POST /mcp HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n"
@@ -88,12 +89,7 @@ async def test_a_bad_chunk_after_good_ones_ends_the_request_upstream_too(tmp_pat
 
 
 async def test_a_bad_chunk_after_an_early_answer_ends_the_connection(tmp_path):
-    async def handler(wire):
-        await wire.head()
-        await wire.send(ok(b"{}", status=b"413 Too Large"))
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(early(ok(b"{}", status=b"413 Too Large")), tmp_path) as rig:
         client = await rig.client()
         await client.send(CHUNKED + b"\r\n" + chunk(b"abc"))
         assert (await client.message()).status == 413
@@ -133,12 +129,7 @@ async def test_a_head_of_very_many_small_fields_is_read_in_no_time(tmp_path):
     ],
 )
 async def test_a_broken_answer_of_the_upstream_is_a_marked_502(tmp_path, answer):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(answer)
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(staying(answer), tmp_path) as rig:
         response = await rig.ask(post())
         assert (response.status, response.get(b"mcp-tap-error")) == (502, b"upstream-garbled")
         assert response.json["id"] == 7
@@ -149,12 +140,7 @@ async def test_a_broken_answer_of_the_upstream_is_a_marked_502(tmp_path, answer)
 async def test_an_interim_answer_passes_before_what_the_tap_says_of_a_broken_final_one(tmp_path):
     hints = b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"
 
-    async def handler(wire):
-        await wire.message()
-        await wire.send(hints + b"garbage\r\n\r\n")
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(staying(hints + b"garbage\r\n\r\n"), tmp_path) as rig:
         client = await rig.client()
         await client.send(post() + b"garbage\r\n\r\n")
         assert [(await client.message()).status for _ in range(3)] == [103, 502, 400]
@@ -173,12 +159,9 @@ async def test_garbage_behind_an_early_answer_gets_none(tmp_path):
 
 
 async def test_a_broken_chunk_of_the_upstream_cuts_the_clients_stream(tmp_path):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n")
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(
+        staying(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n"), tmp_path
+    ) as rig:
         response = await rig.ask(post())
         assert (response.body, response.whole) == (b"{}", False)
         await rig.stop()
@@ -202,12 +185,7 @@ async def test_an_answer_nobody_asked_for_is_never_taken_for_the_next_one(tmp_pa
 
 
 async def test_part_of_an_answer_nobody_asked_for_poisons_the_connection_too(tmp_path):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(ok(PONG) + b"HTTP/1.1 200 OK\r\nConte")
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(staying(ok(PONG) + b"HTTP/1.1 200 OK\r\nConte"), tmp_path) as rig:
         client = await rig.client()
         for _ in range(2):
             await client.send(post())

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from mcp_tap.core.records import Body, Message
+from tests.handlers import once
 from tests.rig import HOST, LAST_CHUNK, SSE_HEAD, chunk, event, get, ok, post, tapped
 
 SECRET = b"tOpSeCrEt0123456789abcdef"
@@ -104,11 +105,7 @@ async def test_credentials_of_an_answer_pass_and_are_not_recorded(tmp_path, answ
 async def test_a_token_answer_that_is_cut_is_not_recorded_in_clear(tmp_path, kept):
     answer = ok(TOKENS)
 
-    async def handler(wire):
-        await wire.message()
-        await wire.send(answer[: len(answer) - len(TOKENS) + kept])
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(once(answer[: len(answer) - len(TOKENS) + kept]), tmp_path) as rig:
         await rig.ask(form(b"grant_type=refresh_token&refresh_token=" + SECRET))
         await rig.stop()
         assert SECRET[:4] not in rig.capture_bytes()

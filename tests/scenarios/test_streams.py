@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from mcp_tap.core.records import Body, Message, Noise
+from tests.handlers import once, staying
 from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, ok, post, tapped, until
 
 SSE_OPEN = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
@@ -83,11 +84,7 @@ async def test_a_stream_with_a_content_length_passes_and_is_parsed(tmp_path):
     body = b"event: message\ndata: " + PONG + b"\n\n"
     answer = SSE_OPEN + b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
-    async def handler(wire):
-        await wire.message()
-        await wire.send(answer)
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(once(answer), tmp_path) as rig:
         client = await rig.client()
         await client.send(post())
         await client.message()
@@ -196,12 +193,7 @@ async def test_a_cut_stream_is_no_clean_end_for_a_client_of_http_1_0(tmp_path, e
 
 
 async def test_a_body_without_an_end_of_its_own_is_cut_when_the_tap_stops(tmp_path):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(b"HTTP/1.1 200 OK\r\n\r\nsome")
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(staying(b"HTTP/1.1 200 OK\r\n\r\nsome"), tmp_path) as rig:
         client = await rig.client()
         await client.send(get())
         await client.until(b"some")

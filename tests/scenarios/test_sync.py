@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_tap.core.records import Closed, HttpRequest, HttpResponse, Message, decode
+from tests.handlers import staying
 from tests.rig import PING, PONG, SSE_HEAD, chunk, event, ok, post, tapped, until
 
 
@@ -34,12 +35,7 @@ async def test_the_request_is_in_the_file_before_the_upstream_sees_it(tmp_path):
 
 
 async def test_each_event_is_in_the_file_before_the_client_sees_it(tmp_path):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(SSE_HEAD, chunk(event(PONG)))
-        await wire.rest()
-
-    async with tapped(handler, tmp_path, sync=True) as rig:
+    async with tapped(staying(SSE_HEAD, chunk(event(PONG))), tmp_path, sync=True) as rig:
         client = await rig.client()
         await client.send(post())
         await client.head()

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from mcp_tap.proxy.exchange import KEPT_FOR_REPLY, WAITING_BODY
+from tests.handlers import early
 from tests.rig import HOST, LAST_CHUNK, PONG, chunk, get, ok, pong, post, tapped, until
 
 
@@ -119,12 +120,7 @@ async def test_a_request_in_pieces_answered_whole_is_recorded_in_order(tmp_path)
 
 
 async def test_an_upstream_connection_is_not_kept_while_its_request_was_incomplete(tmp_path):
-    async def handler(wire):
-        await wire.head()
-        await wire.send(ok())
-        await wire.rest()
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(early(ok()), tmp_path) as rig:
         client = await rig.client()
         await client.send(post()[:-5])
         assert (await client.message()).status == 200

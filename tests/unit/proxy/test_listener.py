@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from mcp_tap.proxy import listener as module
+from tests.handlers import held
 from tests.rig import HOST, PING, PONG, chunk, get, ok, pong, post, tapped, until
 
 BIG = b"POST / HTTP/1.1\r\nHost: evil\r\nContent-Length: 900000000\r\n\r\n" + b"x" * (1 << 20)
@@ -28,14 +29,7 @@ async def test_connections_are_numbered_and_peers_named(tmp_path):
 
 async def test_reading_stops_while_too_many_requests_wait(tmp_path):
     release = asyncio.Event()
-
-    async def handler(wire):
-        while True:
-            await wire.message()
-            await release.wait()
-            await wire.send(ok())
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(held(release), tmp_path) as rig:
         client = await rig.client()
         await client.send(get() * 18)
         await until(lambda: rig.run.exchanges == 18)

@@ -9,6 +9,7 @@ import pytest
 
 from mcp_tap.core.records import HttpResponse, Message
 from tests.asking import Server, answering, asks_day, call, day, done, progress, result
+from tests.handlers import once
 from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, ok, tapped, until
 
 
@@ -45,11 +46,7 @@ async def test_an_ask_that_ends_with_its_connection_is_answered(tmp_path):
 
 
 async def test_a_response_cut_in_its_body_is_cut_for_the_client(tmp_path):
-    async def server(wire):
-        await wire.message()
-        await wire.send(done(7)[:-9])
-
-    async with tapped(server, tmp_path, answering=answering()) as rig:
+    async with tapped(once(done(7)[:-9]), tmp_path, answering=answering()) as rig:
         wire = await rig.client()
         await wire.send(call())
         assert await wire.rest() == done(7)[:-9]
@@ -61,11 +58,7 @@ async def test_a_response_cut_in_its_body_is_cut_for_the_client(tmp_path):
 async def test_an_event_that_is_cut_is_cut_for_the_client(tmp_path):
     stream = SSE_HEAD + chunk(progress(1)) + chunk(progress(2)[:-9])
 
-    async def server(wire):
-        await wire.message()
-        await wire.send(stream)
-
-    async with tapped(server, tmp_path, answering=answering()) as rig:
+    async with tapped(once(stream), tmp_path, answering=answering()) as rig:
         wire = await rig.client()
         await wire.send(call())
         assert await wire.rest() == stream
