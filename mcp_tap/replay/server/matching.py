@@ -55,6 +55,8 @@ class Given(Struct, frozen=True):
     value: dict[str, Any]
     target: Target
     answers: Any = None
+    tasks: dict[str, str] | None = None
+    """Recorded ids of tasks it names -> those its client knows."""
 
 
 class Exhausted(Exception):

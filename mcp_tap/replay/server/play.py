@@ -11,40 +11,28 @@ from msgspec import Struct
 from mcp_tap.core import spec
 from mcp_tap.core.records import Headers, HttpResponse, Message, Noise, Sse
 from mcp_tap.core.values import same_id
-from mcp_tap.core.wire import dumps
 from mcp_tap.net.heads import HOP_BY_HOP
 from mcp_tap.replay.keys import params_of
+from mcp_tap.replay.server.caller import Caller
 from mcp_tap.replay.server.outlets import Handle, Later, Outlet
 from mcp_tap.replay.server.scripts import Script
 from mcp_tap.replay.server.sessions import Asked, Events, Session, Stream
 from mcp_tap.replay.server.steps import Step, is_ask, is_response
-from mcp_tap.replay.splicing import CANCELLED, ID, STATE, SUBSCRIPTION, TOKEN, answering, respliced
+from mcp_tap.replay.splicing import (
+    CANCELLED,
+    ID,
+    SUBSCRIPTION,
+    TOKEN,
+    Tokens,
+    answering,
+    news,
+    respliced,
+)
 
 _LEFT_OUT: Final = {
     *(name.decode() for name in HOP_BY_HOP),
     *("content-length", "transfer-encoding", "content-encoding", "date"),
 }
-
-
-class Caller(Struct):
-    """What a client's request has that others' have not."""
-
-    value: dict[str, Any]
-    id: bytes | None
-    """Its JSON-RPC id, as JSON."""
-    progress: bytes | None
-    """Its progress token, as JSON."""
-
-    @classmethod
-    def of(cls, value: dict[str, Any]) -> Caller:
-        """Read it from a request."""
-        meta = params_of(value).get("_meta")
-        token = meta.get("progressToken") if type(meta) is dict else None
-        return cls(
-            value,
-            dumps(value["id"]) if "id" in value else None,
-            None if token is None else dumps(token),
-        )
 
 
 class Clock(Struct):
@@ -67,7 +55,7 @@ class Play:
         *,
         session: Session | None = None,
         events: Events | None = None,
-        delivered: Callable[[Step], str | None] | None = None,
+        delivered: Callable[[Step], Tokens] | None = None,
         branch: Callable[[Play, dict[str, Any]], Script | None] | None = None,
     ) -> None:
         """Begin; `advance()` sends.
@@ -79,7 +67,7 @@ class Play:
             clock: when.
             session: the session it is in.
             events: event ids of its client; None: they are sent as they were recorded.
-            delivered: told of the response before it is sent; gives the state it is to carry.
+            delivered: told of the response before it is sent; gives what it is to carry.
             branch: finds the script to go on with after an answer that is not this one's.
         """
         self.script = script
@@ -254,9 +242,8 @@ class Play:
         if self._caller is not None and self._caller.id is not None:
             tokens[ID] = self._caller.id
             self._responded = True
-        state = self._delivered(step) if self._delivered is not None else None
-        if state is not None:
-            tokens[STATE] = dumps(state)
+        if self._delivered is not None:
+            tokens.update(self._delivered(step))
         return answering(data, tokens)
 
     def _notification(self, value: dict[str, Any], data: bytes) -> bytes | None:
@@ -272,7 +259,8 @@ class Play:
                 if same_id(step.value.get("id"), wanted) and step.seq in self._asks:
                     return respliced(data, {CANCELLED: self._asks[step.seq]})
         elif caller.id is not None:
-            return respliced(data, {SUBSCRIPTION: caller.id})
+            more = news(params_of(value), caller.tasks) if caller.tasks else {}
+            return respliced(data, {SUBSCRIPTION: caller.id, **more})
         return data
 
     def _ask(self, step: Step, session: Session) -> bytes:

@@ -19,17 +19,19 @@ from mcp_tap.core.wire import UNPARSED, dumps, whole_value
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.keys import key_of, params_of, target_of
 from mcp_tap.replay.recorded import RecordedExchange
+from mcp_tap.replay.server.caller import Caller
 from mcp_tap.replay.server.matching import AfterLast, Book, Exhausted, Given, Node
 from mcp_tap.replay.server.misses import Miss, Misses, error_of
 from mcp_tap.replay.server.outlets import Outlet, say
-from mcp_tap.replay.server.play import Caller, Clock, Play, served
+from mcp_tap.replay.server.play import Clock, Play, served
 from mcp_tap.replay.server.pushed import Branches
 from mcp_tap.replay.server.scripts import Script, Scripts
 from mcp_tap.replay.server.sessions import Session
 from mcp_tap.replay.server.states import Refused, Served, States
 from mcp_tap.replay.server.steps import Step
+from mcp_tap.replay.server.tasks import Tasks, renamed
 from mcp_tap.replay.server.visits import Turns, Visits
-from mcp_tap.replay.splicing import ID, answering
+from mcp_tap.replay.splicing import ID, STATE, Tokens, answering
 
 OnMiss: TypeAlias = Literal["error", "nearest", "404", "forward"]
 JSON: Final = [("Content-Type", "application/json")]
@@ -83,6 +85,7 @@ class Player:
         self._states = States(self._book)
         self._scripts = Scripts(index, lines=lines)
         self._misses = Misses(index, self._book)
+        self._tasks = Tasks(index, self._book, self._misses)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._anonymous = Session(id=None)
         self._turns = Turns(index)
@@ -159,9 +162,21 @@ class Player:
     def _called(
         self, value: dict[str, Any], method: str, session: Session, outlet: Outlet
     ) -> Play | None:
-        target = target_of(value)
-        params = params_of(value)
-        given = Given(key_of(value), value, (method, target), params.get("inputResponses"))
+        value, tasks = self._tasks.meant(value)
+        params, target = params_of(value), target_of(value)
+        answers = params.get("inputResponses")
+        given = Given(key_of(value), value, (method, target), answers, tasks)
+        about = self._tasks.find(given)
+        if about is not None:
+            task, exchange = about
+            return self._play(
+                self._script(exchange, given, None),
+                given,
+                task.first,
+                session,
+                outlet,
+                delivered=lambda step: renamed(task, step.value.get("result")),
+            )
         if given.answers or params.get("requestState") is not None:
             known = self._retry(given, outlet)
             if known is None:
@@ -173,16 +188,20 @@ class Player:
         if before is None and node.exchange.plain and self._clock.pace is None:
             self._answer(node.exchange, value, outlet)
             return None
-        script = self._scripts.of(node.exchange)
-        if script.cut:
-            raise self._misses.cut(given, node)
+        script = self._script(node.exchange, given, node)
         if method == spec.INITIALIZE:
             session = self._opened(node, session)
 
-        def delivered(step: Step) -> str | None:
+        def delivered(step: Step) -> Tokens:
             return self._delivered(step, path, given, before, token)
 
         return self._play(script, given, node, session, outlet, delivered=delivered)
+
+    def _script(self, exchange: RecordedExchange, given: Given, node: Node | None) -> Script:
+        script = self._scripts.of(exchange)
+        if script.cut:
+            raise self._misses.cut(given, node)
+        return script
 
     def _answer(self, exchange: RecordedExchange, value: dict[str, Any], outlet: Outlet) -> None:
         """Answer with what has nothing to it but a result: most calls of most captures have not."""
@@ -202,10 +221,10 @@ class Player:
         session: Session,
         outlet: Outlet,
         *,
-        delivered: Callable[[Step], str | None],
+        delivered: Callable[[Step], Tokens],
     ) -> Play:
         """Play what a request gets."""
-        caller = Caller.of(given.value)
+        caller = Caller.of(given.value, given.tasks)
         era = script.exchange.era
         play = Play(
             script,
@@ -257,15 +276,15 @@ class Player:
         given: Given,
         before: Served | None,
         token: str | None,
-    ) -> str | None:
-        """Take note of a response that is about to be sent; give the state it gets anew."""
+    ) -> Tokens:
+        """Take note of a response that is about to be sent; give what is this client's own."""
         result = step.value.get("result")
-        asks = type(result) is dict and result.get("resultType") == spec.INPUT_REQUIRED
-        if not asks or path[-1].exchange.era == "session":
+        known = result if type(result) is dict else {}
+        if known.get("resultType") != spec.INPUT_REQUIRED or path[-1].exchange.era == "session":
             if before is not None and result is not None:
                 self._states.complete(path, given, before)
-            return None
-        requests, state = result.get("inputRequests"), result.get("requestState")
+            return self._tasks.made(path, known)
+        requests, state = known.get("inputRequests"), known.get("requestState")
         issued = self._states.issue(
             path,
             given,
@@ -274,7 +293,7 @@ class Player:
             before=before,
             token=token,
         )
-        return None if issued == state else issued
+        return {} if issued is None or issued == state else {STATE: dumps(issued)}
 
     # the session era
 

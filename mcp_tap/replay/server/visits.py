@@ -6,8 +6,9 @@ from typing import Any
 
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.recorded import RecordedExchange
+from mcp_tap.replay.server.caller import Caller
 from mcp_tap.replay.server.outlets import Outlet, say
-from mcp_tap.replay.server.play import Caller, Clock, Play
+from mcp_tap.replay.server.play import Clock, Play
 from mcp_tap.replay.server.scripts import Scripts
 from mcp_tap.replay.server.sessions import Session, Stream
 
@@ -95,7 +96,7 @@ class Visits:
         """Play what a recorded client got when it took up a stream."""
         origin = self._origins.get((exchange.capture, exchange.number))
         token = session.ids.get(origin) if origin is not None else None
-        script, caller = self._scripts.of(exchange), Caller({}, token, None)
+        script, caller = self._scripts.of(exchange), Caller({}, token, None, {})
         play = Play(script, outlet, caller, self._clock, session=session, events=session.events)
         play.advance()
         return play

@@ -10,11 +10,15 @@ from mcp_tap.replay.splicing import (
     CANCELLED,
     ID,
     META_TOKEN,
+    NEWS_OF,
     PARAMS_STATE,
     STATE,
     SUBSCRIPTION,
+    TASK,
+    TASK_IDS,
     TOKEN,
     answering,
+    news,
     respliced,
 )
 
@@ -93,3 +97,25 @@ def test_of_a_member_that_stands_twice_the_last_one_counts():
     data = b'{"id":1,"result":{"requestState":"a","requestState":"b"},"id":2}'
     got = json.loads(respliced(data, {ID: b"3", STATE: b'"s"'}))
     assert got == {"id": 3, "result": {"requestState": "s"}}
+
+
+@pytest.mark.parametrize(
+    ("params", "wanted"),
+    [
+        ({"taskId": "t"}, {NEWS_OF: b'"mine"'}),
+        ({"taskId": "other"}, {}),
+        ({"taskId": 5}, {}),
+        ({"notifications": {"taskIds": ["t", "other", 5]}}, {TASK_IDS: b'["mine","other",5]'}),
+        ({"notifications": {"toolsListChanged": True}}, {}),
+        ({"notifications": "t"}, {}),
+        ({}, {}),
+    ],
+)
+def test_news_name_tasks_as_their_listener_knows_them(params, wanted):
+    assert news(params, {"t": "mine"}) == wanted
+
+
+def test_a_task_is_renamed_where_a_result_names_it():
+    data = b'{"id":1,"result":{"status":"working","taskId": "t"}}'
+    wanted = b'{"id":1,"result":{"status":"working","taskId": "mine"}}'
+    assert respliced(data, {TASK: b'"mine"'}) == wanted

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.replay.server.play import Caller, Clock, Play, served
+from mcp_tap.replay.server.caller import Caller
+from mcp_tap.replay.server.play import Clock, Play, served
 from mcp_tap.replay.server.scripts import Scripts
 from mcp_tap.replay.server.sessions import Session, Stream
+from mcp_tap.replay.splicing import STATE
 from tests.replays import Heard, asking, complete, exchange, index_of, never, request
 from tests.replays import streamed as streaming
 
@@ -75,13 +77,6 @@ def pushed():
     )
 
 
-def test_a_caller_is_told_by_its_id_and_its_progress_token():
-    assert (Caller.of(request("a")).id, Caller.of(request("a")).progress) == (b'"a"', None)
-    assert Caller.of(request(1, meta={"progressToken": 7})).progress == b"7"
-    assert Caller.of({"method": "notifications/x", "params": []}).id is None
-    assert Caller.of({"id": None, "method": "m"}).id == b"null"
-
-
 def test_messages_carry_the_tokens_of_this_client(script):
     playing, heard = play(
         script(streaming(request(1), PROGRESS, complete(1, "x"))),
@@ -107,7 +102,7 @@ def test_a_response_carries_the_state_it_is_given(script):
 
     def delivered(step):
         told.append(step.value["result"]["resultType"])
-        return 'a "new" one'
+        return {STATE: b'"a \\"new\\" one"'}
 
     playing, heard = play(
         script(exchange(request(1), asking(1, "old"))), body=request(2), delivered=delivered

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mcp_tap.replay.keys import key_of, target_of
+from mcp_tap.replay.server.caller import Caller
 from mcp_tap.replay.server.matching import Book, Given
 from mcp_tap.replay.server.misses import Misses
-from mcp_tap.replay.server.play import Caller, Clock, Play
+from mcp_tap.replay.server.play import Clock, Play
 from mcp_tap.replay.server.pushed import Branches
 from mcp_tap.replay.server.scripts import Scripts
 from mcp_tap.replay.server.sessions import Session
