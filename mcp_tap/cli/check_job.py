@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ import msgspec
 
 from mcp_tap import __version__
 from mcp_tap.cli.checking import Checked, Checking, unrepeated
-from mcp_tap.cli.output import Output, stored
+from mcp_tap.cli.output import Output, stored, stored_rows
 from mcp_tap.cli.policing import make_policy, update_baseline
 from mcp_tap.core.filters import parse
 from mcp_tap.errors import InconclusiveCapture, TapError, UsageError
@@ -171,25 +170,17 @@ class Check:
         }[self.form]
         data = make(report)
         if self.target is not None:
-            self._store(data)
+            stored(self.target, data)
         else:
             click.echo(data, nl=False)
 
     def _print_text(self, report: Report) -> None:
-        from mcp_tap.views.paint import Painter
         from mcp_tap.views.reports.as_text import text_rows
 
         if self.target is not None:
-            plain = Painter(color=False)
-            text = "".join(plain.line(row) for row in text_rows(report, None))
-            self._store(text.encode("utf-8", "backslashreplace"))
-            return
-        cells = shutil.get_terminal_size((100, 0)).columns if sys.stdout.isatty() else None
-        self.out.rows(text_rows(report, cells, quiet=self.out.quiet))
-
-    def _store(self, data: bytes) -> None:
-        assert self.target is not None
-        stored(self.target, data)
+            stored_rows(self.target, text_rows(report, None))
+        else:
+            self.out.rows(text_rows(report, self.out.cells, quiet=self.out.quiet))
 
     def _say(
         self, checked: Sequence[Checked], report: Report, troubles: Sequence[TapError]
@@ -205,7 +196,7 @@ class Check:
         if self.allow_torn:
             told += (trouble for made in checked if (trouble := made.trouble()))
         for error in told:
-            self.out.say(str(error).replace("error[", "warning[", 1).partition("\n  help:")[0])
+            self.out.doubt(error)
 
 
 def _open(captures: Sequence[str]) -> list[CaptureReader]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from mcp_tap.cli.checking import capture_trouble, display
 from mcp_tap.cli.comparing import rules_of
 from mcp_tap.cli.diff_doc import PairDoc, diff_document, ms
 from mcp_tap.cli.diff_rows import DiffRows, totals_rows, words_of
-from mcp_tap.cli.output import Output, stored
+from mcp_tap.cli.output import Output, stored, stored_rows
 from mcp_tap.core.text import plural, safe
 from mcp_tap.errors import InconclusiveCapture, UsageError
 from mcp_tap.replay.compare.difference import Difference
@@ -25,7 +24,6 @@ from mcp_tap.replay.recorded import Captured
 from mcp_tap.replay.saying import Findings, run_of
 from mcp_tap.views.look import Row
 from mcp_tap.views.machine import capture_doc
-from mcp_tap.views.paint import Painter
 from mcp_tap.views.show_doc import CaptureDoc
 
 
@@ -55,13 +53,10 @@ class Diff:
             if self._given["form"] == "json":
                 self._store(self._document(index, pairs))
             elif self._target is not None:
-                plain = Painter(color=False)
-                text = "".join(plain.line(row) for row in self._rows(index, pairs, None))
-                self._store(text.encode("utf-8", "backslashreplace"))
+                stored_rows(self._target, self._rows(index, pairs, None))
+                self._out.say(words_of(self._totals))
             else:
-                terminal = sys.stdout.isatty()
-                cells = shutil.get_terminal_size((100, 0)).columns if terminal else None
-                self._out.rows(self._rows(index, pairs, cells))
+                self._out.rows(self._rows(index, pairs, self._out.cells))
             return self._end(index.captures)
 
     def _pairs(self, index: Index, findings: Findings) -> Iterator[Compared]:
@@ -143,8 +138,7 @@ class Diff:
 
     def _warn(self, troubles: Sequence[InconclusiveCapture]) -> None:
         for error in troubles:
-            words = str(error).replace("error[", "warning[", 1)
-            self._out.say(words.partition("\n  help:")[0])
+            self._out.doubt(error)
 
 
 def _doc(captured: Captured) -> CaptureDoc:

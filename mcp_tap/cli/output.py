@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from mcp_tap.errors import TapError
     from mcp_tap.views.look import Row
 
 
@@ -57,6 +58,18 @@ def stored(target: Path, report: bytes) -> None:
             f"the report cannot be written to {target}",
             why=(error.strerror or "unknown reason").lower(),
         ) from error
+
+
+def stored_rows(target: Path, rows: Iterable[Row]) -> None:
+    """Write rows to a file, as plain text.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    from mcp_tap.views.paint import Painter
+
+    plain = Painter(color=False)
+    stored(target, "".join(map(plain.line, rows)).encode("utf-8", "backslashreplace"))
 
 
 class Output:
@@ -92,6 +105,13 @@ class Output:
         if os.environ.get("FORCE_COLOR"):
             return True
         return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+
+    @property
+    def cells(self) -> int | None:
+        """Cells of a line on stdout; None where that is no terminal."""
+        import shutil
+
+        return shutil.get_terminal_size((100, 0)).columns if sys.stdout.isatty() else None
 
     def console(self, stream: TextIO | None = None) -> Console:
         """Give a rich console for the stream (stdout), which colours only where that is wanted."""
@@ -148,6 +168,11 @@ class Output:
     def warn(self, text: str) -> None:
         """Tell the person of something that is probably not as they think."""
         self.say(f"warning: {text}")
+
+    def doubt(self, error: TapError) -> None:
+        """Tell of what is wrong and ends nothing here: without what to do about it."""
+        words = str(error).replace("error[", "warning[", 1)
+        self.say(words.partition("\n  help:")[0])
 
     def log(self, text: str, level: int = 1) -> None:
         """Tell what goes on, for those who asked with `-v` (level 1) or `-vv` (2)."""

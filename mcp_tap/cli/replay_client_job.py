@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -17,7 +16,7 @@ import click
 from mcp_tap.cli.checking import capture_trouble, display
 from mcp_tap.cli.comparing import rules_of
 from mcp_tap.cli.diff_rows import DiffRows
-from mcp_tap.cli.output import Output, stored
+from mcp_tap.cli.output import Output, stored, stored_rows
 from mcp_tap.cli.replay_client_doc import SentDoc, document, planned_doc, sent_doc
 from mcp_tap.cli.replay_client_rows import head_rows, plan_rows, sums, unsent_rows, why_row
 from mcp_tap.cli.replay_client_server import Server
@@ -34,7 +33,6 @@ from mcp_tap.replay.compare.values import Rules
 from mcp_tap.replay.index import Index
 from mcp_tap.views.look import Row
 from mcp_tap.views.machine import capture_doc
-from mcp_tap.views.paint import Painter
 
 
 class Job:
@@ -139,13 +137,10 @@ class Job:
         if self._target is None:
             self._out.rows(rows)
         else:
-            plain = Painter(color=False)
-            text = "".join(plain.line(row) for row in rows)
-            stored(self._target, text.encode("utf-8", "backslashreplace"))
+            stored_rows(self._target, rows)
 
     def _told(self, plan: Plan, found: Iterator[Verdict], rules: Rules) -> Iterator[Row]:
-        terminal = sys.stdout.isatty() and self._target is None
-        made = DiffRows(shutil.get_terminal_size((100, 0)).columns if terminal else None)
+        made = DiffRows(self._out.cells if self._target is None else None)
         heads = list(head_rows(plan, self._server.name))
         for verdict in found:
             self._take(verdict)
@@ -201,8 +196,7 @@ class Job:
             "--allow-torn takes it as it is",
         )
         if trouble is not None:
-            text = str(trouble).replace("error[", "warning[", 1).partition("\n")[0]
-            self._out.say(text)
+            self._out.doubt(trouble)
         if self._differences:
             return int(not self._given["exit_zero"])
         unsaid = self._counts["cut-short"] + self._counts["not-sent"]

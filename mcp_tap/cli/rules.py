@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -60,12 +58,11 @@ def command(rules: tuple[str, ...], form: str) -> None:
         out.document(json.dumps(document, indent=2, ensure_ascii=False).encode())
         return
     pages = bool(named) and all(len(s.ids) == 1 for s in named)
-    cells = shutil.get_terminal_size((WIDTH, 0)).columns if sys.stdout.isatty() else WIDTH
     if pages:
         order = {identity: n for n, s in enumerate(named) for identity in s.ids}
-        out.rows(_pages(sorted(chosen, key=lambda r: order[r.id]), cells))
+        out.rows(_pages(sorted(chosen, key=lambda r: order[r.id]), out.cells or WIDTH))
     else:
-        out.rows(_list(chosen, cells if sys.stdout.isatty() else None))
+        out.rows(_list(chosen, out.cells))
         out.say(f"{len(chosen)} rules; mcp-tap rules {chosen[0].id} prints the page of one")
 
 
