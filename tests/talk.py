@@ -7,6 +7,7 @@ a test reads as what the peers did: `n = talk.post(...)`, `talk.reply(n, ...)`.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Raw
@@ -49,7 +50,9 @@ class Talk:
     def feed(self, kind: Any, **facts: Any) -> None:
         self.seq += 1
         self.t = round(self.t + 0.01, 6)
-        record: AnyRecord = kind(seq=self.seq, t=self.t, **facts)
+        self.take(kind(seq=self.seq, t=self.t, **facts))
+
+    def take(self, record: AnyRecord) -> None:
         self.last = list(self.pipeline.feed(record))
         for change in self.last:
             if isinstance(change, Call):
@@ -147,9 +150,26 @@ class Talk:
         self.say(n, "server", {"jsonrpc": "2.0", "id": 0, "result": result})
         self.close(n)
 
+    def broken_off(self, request_id: Any = 1, event_id: str = "1", how: str = "complete") -> Call:
+        """Open a session and begin a call in it, whose stream breaks off behind an event."""
+        self.session()
+        n = self.post(old_call(request_id), in_session())
+        self.head(n, Content_Type="text/event-stream")
+        self.event(n, {"jsonrpc": "2.0", "method": "notifications/message"}, event_id)
+        self.close(n, how)
+        return self.calls[n]
+
     def the_call(self) -> Call:
         (call,) = self.calls.values()
         return call
+
+
+def calls_in(records: Iterable[AnyRecord]) -> list[Call]:
+    """Give the calls of a conversation that was recorded."""
+    talk = Talk()
+    for record in records:
+        talk.take(record)
+    return list(talk.calls.values())
 
 
 def call(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.talk import Talk, done, in_session, old_call, pushed, shape
+from tests.talk import Talk, calls_in, done, in_session, old_call, pushed, shape
 from tests.wire_samples import load
 
 
@@ -165,11 +165,7 @@ def test_a_completed_url_elicitation_is_marked():
 
 def test_a_broken_stream_is_taken_up_and_its_response_ends_the_call():
     talk = Talk()
-    talk.session()
-    n = began(talk)
-    talk.event(n, {"jsonrpc": "2.0", "method": "notifications/message"}, "42")
-    talk.close(n)
-    one = talk.calls[2]
+    one = talk.broken_off(event_id="42")
     assert one.outcome == "open"
     get = talk.open("GET", in_session(**{"Last-Event-ID": "42"}))
     assert talk.last == [one]
@@ -187,11 +183,7 @@ def test_a_broken_stream_is_taken_up_and_its_response_ends_the_call():
 
 def test_a_stream_the_network_broke_reopens_its_call_when_taken_up():
     talk = Talk()
-    talk.session()
-    n = began(talk)
-    talk.event(n, {"jsonrpc": "2.0", "method": "notifications/message"}, "1")
-    talk.close(n, "client_gone")
-    one = talk.calls[2]
+    one = talk.broken_off(how="client_gone")
     assert (one.outcome, one.why) == ("cancelled", "the client left")
     get = talk.open("GET", in_session(**{"last-event-id": "1"}))
     assert (one.outcome, one.why) == ("open", None)
@@ -212,45 +204,32 @@ def test_clients_without_a_session_are_kept_apart_by_who_they_are():
 
 
 def test_real_python_traffic_of_the_session_era_is_one_call_each():
-    talk = Talk()
-    calls = {}
-    for record in load("py_legacy"):
-        for change in talk.pipeline.feed(record):
-            if hasattr(change, "rounds"):
-                calls[change.number] = change
-    by_name = {c.name: c for c in calls.values() if c.name != "push_form"}
+    calls = calls_in(load("py_legacy"))
+    by_name = {c.name: c for c in calls if c.name != "push_form"}
     assert shape(by_name["book_table"]) == ["?", "?", "*"]
     for name in ("push_url", "push_sample", "push_roots"):
         assert shape(by_name[name]) == ["?", "*"]
         assert by_name[name].outcome == "ok"
-    forms = [c for c in calls.values() if c.name == "push_form"]
+    forms = [c for c in calls if c.name == "push_form"]
     assert [c.rounds[0].asks[0].action for c in forms] == ["accept", "decline"]
     assert by_name["drop_stream"].outcome == "ok"
     assert by_name["drop_stream"].rounds[0].logs == 2
-    assert {c.server for c in calls.values()} == {"lab-py-hi"}
-    assert {c.client for c in calls.values()} == {"lab-py/1"}
+    assert {c.server for c in calls} == {"lab-py-hi"}
+    assert {c.client for c in calls} == {"lab-py/1"}
 
 
 def test_real_typescript_asks_on_the_get_stream_reach_their_calls():
-    talk = Talk()
-    calls = {}
-    for record in load("ts_legacy"):
-        for change in talk.pipeline.feed(record):
-            if hasattr(change, "rounds"):
-                calls[change.number] = change
-    pushes = [c for c in calls.values() if (c.name or "").startswith("push_")]
+    calls = calls_in(load("ts_legacy"))
+    pushes = [c for c in calls if (c.name or "").startswith("push_")]
     assert [shape(c) for c in pushes] == [["?", "*"]] * 4
     assert [c.rounds[0].asks[0].kind for c in pushes] == ["form", "url", "sampling", "roots"]
     assert pushes[1].rounds[0].asks[0].completed_t is not None
-    assert next(c for c in calls.values() if c.name == "linger").outcome == "cancelled"
+    assert next(c for c in calls if c.name == "linger").outcome == "cancelled"
 
 
 def test_calls_whose_broken_streams_nobody_takes_up_are_let_go():
     talk = Talk()
-    talk.session()
-    n = began(talk)
-    talk.event(n, {"jsonrpc": "2.0", "method": "notifications/message"}, "1")
-    talk.close(n)
+    talk.broken_off()
     session = talk.pipeline._correlator._who._sessions.get("s1")
     assert len(session.active) == 1
     talk.pipeline.advance(13 * 3600.0)

@@ -2,18 +2,12 @@ from __future__ import annotations
 
 from mcp_tap.core.linking.calls import MOST_ACTIVE
 from mcp_tap.core.linking.stdio import MOST_WAITING
-from tests.talk import Talk, call, done, old_call, pushed, shape
+from tests.talk import Talk, call, calls_in, done, old_call, pushed, shape
 from tests.wire_samples import load
 
 
 def calls_of(name):
-    talk = Talk()
-    found = {}
-    for record in load(name):
-        for change in talk.pipeline.feed(record):
-            if hasattr(change, "rounds"):
-                found[change.number] = change
-    return {c.name or c.method: c for c in found.values()}
+    return {c.name or c.method: c for c in calls_in(load(name))}
 
 
 def test_lines_are_paired_by_id():
