@@ -3,13 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.cases import (
-    CAPABILITIES,
     RESULT,
     SESSION,
     TASKS,
     answer,
     ask,
-    asking,
     call,
     error,
     exchange,
@@ -21,34 +19,19 @@ from tests.cases import (
     listen,
     message,
     note,
-    post,
     result,
     stdio,
     stream,
     traffic,
 )
+from tests.unit.rules.elicited import MINE, asked, pushed
 
 SCHEMA = {"type": "object", "properties": {}}
 URL = "https://mcp.example.com/c"
-MINE = tuple(f"ELIC-{n:03}" for n in (*range(1, 31), 49, 50, 51))
 
 
 def elicit(**params):
     return {"method": "elicitation/create", "params": params}
-
-
-def asked(entry, caps=CAPABILITIES):
-    return traffic(exchange(call(caps=caps), answer(asking({"q": entry}))))
-
-
-def pushed(entry, version):
-    request = {"jsonrpc": "2.0", "id": 9, **entry}
-    reply = {"jsonrpc": "2.0", "id": 9, "result": {"action": "cancel"}}
-    return traffic(
-        *handshake(version),
-        exchange(call(version=version, headers=SESSION), stream(request, open=True)),
-        exchange(post(reply, SESSION, version=version), answer(status=202)),
-    )
 
 
 @pytest.mark.parametrize(

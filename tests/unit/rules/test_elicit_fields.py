@@ -3,37 +3,12 @@ from __future__ import annotations
 import pytest
 
 from tests.cases import (
-    SESSION,
-    answer,
-    asking,
-    call,
-    exchange,
     fired,
-    form,
-    handshake,
     ids,
-    post,
-    stream,
-    traffic,
 )
+from tests.unit.rules.elicited import CHOICE, MINE, field, old
 
-MINE = tuple(f"ELIC-{n:03}" for n in (*range(1, 31), 49, 50, 51))
-CHOICE = [{"const": "a", "title": "A"}, {"const": "b", "title": "B"}]
 SEVERAL = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
-
-
-def field(**found):
-    return traffic(exchange(call(), answer(asking({"q": form(f=found)}))))
-
-
-def old(version, **found):
-    request = {"jsonrpc": "2.0", "id": 9, **form(f=found)}
-    reply = {"jsonrpc": "2.0", "id": 9, "result": {"action": "cancel"}}
-    return traffic(
-        *handshake(version),
-        exchange(call(version=version, headers=SESSION), stream(request, open=True)),
-        exchange(post(reply, SESSION, version=version), answer(status=202)),
-    )
 
 
 @pytest.mark.parametrize("name", ["uuid", "time", "hostname", "Email", "", 5])

@@ -3,43 +3,17 @@ from __future__ import annotations
 import pytest
 
 from tests.cases import (
-    SESSION,
-    answer,
-    asking,
-    call,
-    exchange,
     fired,
-    form,
-    handshake,
-    post,
-    stream,
-    traffic,
 )
-
-MINE = tuple(f"ELIC-{n:03}" for n in (*range(1, 31), 49, 50, 51))
-CHOICE = [{"const": "a", "title": "A"}, {"const": "b", "title": "B"}]
+from tests.unit.rules.elicited import CHOICE, MINE, field, old
 
 
 def found_in(case):
     return [(f.rule, f.severity) for f in fired(case, *MINE)]
 
 
-def field(**found):
-    return traffic(exchange(call(), answer(asking({"q": form(f=found)}))))
-
-
 def several(**items):
     return field(type="array", items=items)
-
-
-def old(version, **found):
-    request = {"jsonrpc": "2.0", "id": 9, **form(f=found)}
-    reply = {"jsonrpc": "2.0", "id": 9, "result": {"action": "cancel"}}
-    return traffic(
-        *handshake(version),
-        exchange(call(version=version, headers=SESSION), stream(request, open=True)),
-        exchange(post(reply, SESSION, version=version), answer(status=202)),
-    )
 
 
 BAD = [("ELIC-026", "error")]

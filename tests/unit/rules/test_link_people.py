@@ -24,6 +24,7 @@ from tests.cases import (
 URL = "https://mcp.example.com/connect?elicitation=7f3c"
 AUTHORIZE = "https://{}/authorize?response_type=code&client_id=mcp&state=x1"
 TOKEN = {"Authorization": "Bearer opaque-1"}
+AGENT = {"User_Agent": "case-client/1.0"}
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"
 
 
@@ -106,57 +107,43 @@ def test_a_browser_is_the_user_but_not_with_the_clients_token():
 
 
 def test_only_the_links_own_path_and_host_count():
-    agent = {"User_Agent": "case-client/1.0"}
-    assert ids(traffic(asked(), get("/connect", **agent)), "SEC-019") == ["SEC-019"]
-    assert ids(traffic(asked(), get("/other?elicitation=7f3c", **agent)), "SEC-019") == []
+    assert ids(traffic(asked(), get("/connect", **AGENT)), "SEC-019") == ["SEC-019"]
+    assert ids(traffic(asked(), get("/other?elicitation=7f3c", **AGENT)), "SEC-019") == []
     elsewhere = "https://idp.example.org/connect"
-    assert ids(traffic(asked(elsewhere), get("/connect", **agent)), "SEC-019") == []
-    named = get("/connect", Host="idp.example.org", **agent)
+    assert ids(traffic(asked(elsewhere), get("/connect", **AGENT)), "SEC-019") == []
+    named = get("/connect", Host="idp.example.org", **AGENT)
     assert ids(traffic(asked(elsewhere), named), "SEC-019") == ["SEC-019"]
 
 
+def created(number=1):
+    params = {"name": "create_tasks", "arguments": {}}
+    body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+    return post(body, SESSION, version="2025-11-25")
+
+
 def test_nothing_is_said_before_the_link_or_after_the_answer():
-    agent = {"User_Agent": "case-client/1.0"}
-    assert ids(traffic(get(**agent), asked()), "SEC-019") == []
-    assert ids(traffic(asked(), retried(), get(**agent)), "SEC-019") == []
-    assert ids(traffic(asked(), get(**agent), retried()), "SEC-019") == ["SEC-019"]
+    assert ids(traffic(get(**AGENT), asked()), "SEC-019") == []
+    assert ids(traffic(asked(), retried(), get(**AGENT)), "SEC-019") == []
+    assert ids(traffic(asked(), get(**AGENT), retried()), "SEC-019") == ["SEC-019"]
 
 
 def test_links_of_sessions_count_until_they_are_answered():
-    agent = {"User_Agent": "case-client/1.0"}
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "create_tasks", "arguments": {}},
-    }
-    request = post(body, SESSION, version="2025-11-25")
     pushed = {"jsonrpc": "2.0", "id": 9, **ask_for()}
-    waiting = exchange(request, stream(pushed, open=True))
+    waiting = exchange(created(), stream(pushed, open=True))
     accepted = post(
         {"jsonrpc": "2.0", "id": 9, "result": {"action": "accept"}}, SESSION, version="2025-11-25"
     )
     said = exchange(accepted, answer(status=202))
-    assert ids(traffic(*handshake(), waiting, get(**agent)), "SEC-019") == ["SEC-019"]
-    assert ids(traffic(*handshake(), waiting, said, get(**agent)), "SEC-019") == []
+    assert ids(traffic(*handshake(), waiting, get(**AGENT)), "SEC-019") == ["SEC-019"]
+    assert ids(traffic(*handshake(), waiting, said, get(**AGENT)), "SEC-019") == []
 
 
 def test_links_of_an_error_count_until_the_request_is_sent_again():
-    agent = {"User_Agent": "case-client/1.0"}
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "create_tasks", "arguments": {}},
-    }
-    request = post(body, SESSION, version="2025-11-25")
     needed = [{"mode": "url", "elicitationId": "e1", "url": URL, "message": "Sign in"}]
-    refused = exchange(request, answer(error(1, -32042, "first", elicitations=needed)))
-    again = exchange(
-        post({**body, "id": 2}, SESSION, version="2025-11-25"), answer(result(2, None, content=[]))
-    )
-    assert ids(traffic(*handshake(), refused, get(**agent)), "SEC-019") == ["SEC-019"]
-    assert ids(traffic(*handshake(), refused, again, get(**agent)), "SEC-019") == []
+    refused = exchange(created(), answer(error(1, -32042, "first", elicitations=needed)))
+    again = exchange(created(2), answer(result(2, None, content=[])))
+    assert ids(traffic(*handshake(), refused, get(**AGENT)), "SEC-019") == ["SEC-019"]
+    assert ids(traffic(*handshake(), refused, again, get(**AGENT)), "SEC-019") == []
 
 
 def test_links_of_tasks_count_until_they_are_answered():
