@@ -10,6 +10,7 @@ Rules of this file:
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class Checked:
     def trouble(self) -> InconclusiveCapture | None:
         """Say why a capture cannot be relied on, where it cannot."""
         name = display(self.reader.path) or "-"
-        again = f"mcp-tap check {name} --allow-torn"
+        again = f"mcp-tap check {shlex.quote(name)} --allow-torn"
         return capture_trouble(self.reader, self.records, again)
 
 
@@ -72,7 +73,7 @@ def capture_trouble(reader: CaptureReader, records: int, again: str) -> Inconclu
             "capture-torn",
             f"{reader.torn.name} stops in the middle of line {reader.torn.line}",
             why=f"the run was killed while writing; the {plural(records, 'record')}"
-            " before it are judged",
+            " before it are sound",
             help=again,
         )
     if reader.lost:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -109,26 +110,22 @@ class Diff:
 
     def _end(self, captures: Sequence[Captured]) -> int:
         sys.stdout.flush()
-        differs = self._totals.differences > 0
-        troubles = [
-            trouble
-            for captured in captures
-            if (trouble := capture_trouble(
-                captured.source.reader, captured.lines, "mcp-tap diff A B --allow-torn"
-            ))
-        ]  # fmt: skip
+        specs = [display(captured.source.reader.path) or "-" for captured in captures]
+        again = shlex.join(["mcp-tap", "diff", *specs, "--allow-torn"])
+        found = (capture_trouble(c.source.reader, c.lines, again) for c in captures)
+        troubles = [trouble for trouble in found if trouble]
+        if self._given["allow_torn"]:
+            self._warn(troubles)
+            troubles = []
         if not self._totals.calls:
             troubles.append(
                 InconclusiveCapture(
                     "nothing-to-compare",
                     "there is no call in either capture",
-                    help="mcp-tap show CAPTURE -d1",
+                    help=shlex.join(["mcp-tap", "show", specs[0], "-d1"]),
                 )
             )
-        elif self._given["allow_torn"]:
-            self._warn(troubles)
-            troubles = []
-        if differs:
+        if self._totals.differences:
             self._warn(troubles)
             return int(not self._given["exit_zero"])
         if troubles:

@@ -196,13 +196,12 @@ class Job:
             "--allow-torn takes it as it is",
         )
         if trouble is not None:
+            if not (self._differences or self._given["allow_torn"]):
+                raise trouble
             self._out.doubt(trouble)
         if self._differences:
             return int(not self._given["exit_zero"])
-        unsaid = self._counts["cut-short"] + self._counts["not-sent"]
-        if trouble is not None and not self._given["allow_torn"]:
-            raise trouble
-        return 4 if unsaid else 0
+        return 4 if self._counts["cut-short"] + self._counts["not-sent"] else 0
 
     def _warn_of(self, plan: Plan) -> None:
         names = {name.lower() for name, _ in self._given["header"]}

@@ -127,13 +127,26 @@ def test_a_torn_capture_cannot_say_that_nothing_differs(capsys):
     with Path(b).open("ab") as file:
         file.write(b'{"kind":"foo')
     assert run(["diff", a, b]) == 4
-    assert "capture-torn" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert err.count("[capture-torn]") == 1
+    assert f"help: mcp-tap diff {a} {b} --allow-torn" in err
     assert run(["diff", a, b, "--allow-torn"]) == 0
     assert "capture-torn" in capsys.readouterr().err
     with Path(made("c.jsonl", "x", "z", clean=False)).open("ab") as file:
         file.write(b'{"kind":"foo')
     assert run(["diff", a, "c.jsonl"]) == 1
     assert "warning[capture-torn]" in capsys.readouterr().err
+
+
+def test_a_torn_capture_that_is_allowed_and_holds_no_call_has_nothing_to_be_compared(capsys):
+    a, b = made("a.jsonl"), made("b.jsonl", clean=False)
+    with Path(b).open("ab") as file:
+        file.write(b'{"kind":"foo')
+    assert run(["diff", a, b, "--allow-torn"]) == 4
+    err = capsys.readouterr().err
+    assert "warning[capture-torn]" in err
+    assert "error[nothing-to-compare]" in err
+    assert f"help: mcp-tap show {a} -d1" in err
 
 
 def test_a_capture_that_lacks_records_cannot_say_that_nothing_differs():

@@ -167,7 +167,9 @@ def test_a_torn_capture_cannot_say_unless_that_is_allowed(capsys, tmp_path):
     where(path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
-    assert replay(capsys, str(path), "--yes", "--", *PLAIN)[0] == 4
+    code, _, err = replay(capsys, str(path), "--yes", "--", *PLAIN)
+    assert code == 4
+    assert err.count("[capture-torn]") == 1, "it is told once"
     assert replay(capsys, str(path), "--yes", "--allow-torn", "--", *PLAIN)[0] == 0
 
 
