@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from mcp_tap.cli import listening
 from mcp_tap.cli.common import TapCommand, TapContext, option, output
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 REPLAY: Final = "Replay"
 _FORWARD: Final = "forward="
-_OF_HTTP: Final = ("ready_file", "allow_host", "allow_origin")
+_OF_HTTP: Final = ("listen", "ready_file", "allow_host", "allow_origin")
 """Options that say something about a listener."""
 
 
@@ -215,7 +216,9 @@ def _over_stdio(
 
     if isinstance(ctx, TapContext) and ctx.command_line is not None:
         raise UsageError("usage", "--stdio has its client already, and runs no COMMAND")
-    refuse(options, _OF_HTTP, "HTTP, and --stdio has none", help="leave it out")
+    listens = ctx.get_parameter_source("listen") is ParameterSource.COMMANDLINE  # it has a default
+    about = "HTTP, and --stdio has none"
+    refuse(options | {"listen": listens}, _OF_HTTP, about, help="leave it out")
     if options["on_miss"].startswith(_FORWARD):
         raise UsageError(
             "usage", "--on-miss forward=URL goes over HTTP only", help="without --stdio"

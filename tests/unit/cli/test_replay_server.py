@@ -107,6 +107,7 @@ async def test_what_was_not_recorded_is_forwarded_where_that_was_asked_for(
         (["CAPTURE", "--after-last", "stop"], "stop"),
         (["CAPTURE", "--", "no-such-command"], "there is no command no-such-command"),
         (["CAPTURE", "--stdio", "--", sys.executable], "--stdio has its client already"),
+        (["CAPTURE", "--stdio", "--listen", "7777"], "--listen is about HTTP"),
         (["CAPTURE", "--stdio", "--ready-file", "r.json"], "--ready-file is about HTTP"),
         (["CAPTURE", "--stdio", "--allow-host", "h"], "--allow-host is about HTTP"),
         (["CAPTURE", "--stdio", "--allow-origin", "h"], "--allow-origin is about HTTP"),
