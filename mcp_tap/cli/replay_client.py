@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from mcp_tap.cli.common import DURATION, FILE, TapCommand, TapContext, option, output
+from mcp_tap.cli.common import DURATION, FILE, TapCommand, option, output
 from mcp_tap.cli.comparing import comparing_options
 from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse
 from mcp_tap.errors import UsageError
@@ -116,7 +116,7 @@ def _server(ctx: click.Context, given: dict[str, Any]) -> list[str] | None:
     """
     from mcp_tap.cli.http import child_of
 
-    command = child_of(ctx) if isinstance(ctx, TapContext) and ctx.command_line else None
+    command = child_of(ctx)
     if command is not None:
         about = "a URL, and COMMAND is the server here"
         refuse(given, ("to", *OF_A_URL), about, help="leave one of them out")
