@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from mcp_tap.core.records import Mask, Message, encode
 from mcp_tap.replay.index import Index
+from mcp_tap.replay.keys import key_of, params_of, target_of
+from mcp_tap.replay.server.matching import Given
 from mcp_tap.testing import records_of
 
 UPSTREAM = "http://localhost:3000/mcp"
@@ -28,6 +30,19 @@ META = {
     "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
 }
+
+OPEN = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"roots": {}},
+        "clientInfo": {"name": "c", "version": "1"},
+    },
+}
+"""How a session is opened, and what the server says to it."""
+OPENED = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s"}}
 
 
 def request(number: Any = 1, *, arguments: Any = None, meta: Any = None, **params: Any):
@@ -63,6 +78,12 @@ def exchange(body: Any, reply: Any, status: int = 200):
             "body": reply,
         },
     }
+
+
+def given(body: Any) -> Given:
+    """Give what a replay makes of a request that comes."""
+    answers = params_of(body).get("inputResponses")
+    return Given(key_of(body), body, (body["method"], target_of(body)), answers)
 
 
 class Heard:

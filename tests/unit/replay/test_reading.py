@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import asdict
 
 from mcp_tap.replay import reading
@@ -11,7 +10,6 @@ from tests.replays import (
     asking,
     complete,
     exchange,
-    index_of,
     masking,
     request,
     streamed,
@@ -23,19 +21,6 @@ CANCEL = {
     "params": {"requestId": 1, "reason": "enough"},
 }
 SERVER = {"io.modelcontextprotocol/serverInfo": {"name": "billing", "version": "1"}}
-
-
-@pytest.fixture
-def index(tmp_path):
-    made = []
-
-    def make(*exchanges, **case):
-        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges, **case))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
 
 
 def named(number):
@@ -53,8 +38,8 @@ def retry(number, state, action, **more):
     return request(number, requestState=state, **answered(action, **more))
 
 
-def test_plain_calls_and_linked_ones_are_numbered_in_the_order_of_their_requests(index):
-    calls = index(
+def test_plain_calls_and_linked_ones_are_numbered_in_the_order_of_their_requests(indexed):
+    calls = indexed(
         exchange(request(1), complete(1, "plain")),
         exchange(request(2, arguments={"n": 2}), asking(2, "s")),
         exchange(request(3), complete(3, "plain")),
@@ -70,15 +55,15 @@ def test_plain_calls_and_linked_ones_are_numbered_in_the_order_of_their_requests
     assert calls[-1].outcome == "error"
 
 
-def test_a_plain_call_is_what_it_would_be_linked(index, monkeypatch):
+def test_a_plain_call_is_what_it_would_be_linked(indexed, monkeypatch):
     made = (
         exchange(request(3), named(3)),
         exchange(request(1), complete(1, "x")),
         streamed(request("b", arguments={"a": [1]}), complete("b", "y")),
     )
-    plain = index(*made).calls
+    plain = indexed(*made).calls
     monkeypatch.setattr(reading.Plain, "begin", lambda record: None)
-    linked = index(*made).calls
+    linked = indexed(*made).calls
     assert all(c.rounds[0].exchange.plain for c in plain)
     assert not any(c.rounds[0].exchange.plain for c in linked)
     for one, other in zip(plain, linked, strict=True):
@@ -88,8 +73,8 @@ def test_a_plain_call_is_what_it_would_be_linked(index, monkeypatch):
         assert but(a.exchange, "plain") == but(b.exchange, "plain")
 
 
-def test_rounds_of_one_call_are_one_call(index):
-    (call,) = index(
+def test_rounds_of_one_call_are_one_call(indexed):
+    (call,) = indexed(
         exchange(request(1), asking(1, "s")), exchange(retry(2, "s", "decline"), complete(2, "no"))
     ).calls
     assert [r.exchange.number for r in call.rounds] == [1, 2]
@@ -97,8 +82,8 @@ def test_rounds_of_one_call_are_one_call(index):
     assert call.rounds[0].asks["sure"].action == "decline"
 
 
-def test_a_retry_that_may_be_for_several_calls_names_them_by_their_new_numbers(index):
-    calls = index(
+def test_a_retry_that_may_be_for_several_calls_names_them_by_their_new_numbers(indexed):
+    calls = indexed(
         exchange(request(1, arguments={"plain": 1}), complete(1, "x")),
         exchange(request(2), asking(2, "same")),
         exchange(request(3), asking(3, "same")),
@@ -109,52 +94,52 @@ def test_a_retry_that_may_be_for_several_calls_names_them_by_their_new_numbers(i
     assert {calls[number - 1].rounds[0].exchange.number for number in named} == {2, 3}
 
 
-def test_a_call_that_is_cancelled_in_its_stream_is_linked(index):
+def test_a_call_that_is_cancelled_in_its_stream_is_linked(indexed):
     call = streamed(request(1), complete(1, "late"))
     call["t"] = [0.0, 4.0]
     cancel = {**exchange(CANCEL, None, 202), "t": [1.0, 2.0]}
-    (found,) = index(call, cancel).calls
+    (found,) = indexed(call, cancel).calls
     assert not found.rounds[0].exchange.plain
     assert found.outcome == "cancelled"
     assert found.others == (2,)
 
 
-def test_what_never_ended_is_a_call_without_an_end(index):
+def test_what_never_ended_is_a_call_without_an_end(indexed):
     left = exchange(request(1), None)
     del left["response"]
-    (call,) = index(left).calls
+    (call,) = indexed(left).calls
     assert (call.end, call.rounds[0].exchange.how) == (None, None)
 
 
-def test_more_open_calls_than_are_waited_for_are_linked(index, monkeypatch):
+def test_more_open_calls_than_are_waited_for_are_linked(indexed, monkeypatch):
     monkeypatch.setattr(reading, "MOST_PLAIN", 2)
     made = [
         {**exchange(request(n), complete(n, f"#{n}")), "t": [n / 10, 5 + n / 10]}
         for n in range(1, 5)
     ]
-    calls = index(*made).calls
+    calls = indexed(*made).calls
     assert [c.number for c in calls] == [1, 2, 3, 4]
     assert [c.rounds[0].exchange.plain for c in calls] == [False, False, True, True]
     assert {c.outcome for c in calls} == {"ok"}
 
 
-def test_a_masked_request_has_no_key_and_is_counted(index):
+def test_a_masked_request_has_no_key_and_is_counted(indexed):
     for reply in (complete(1, "plain"), asking(1, "s")):
-        found = index(exchange(request(1), reply), edit=masking)
+        found = indexed(exchange(request(1), reply), edit=masking)
         assert [call.key for call in found.calls] == [None]
         assert found.captures[0].masked == 1
 
 
-def test_a_server_is_called_what_it_calls_itself(index):
-    assert [c.server for c in index(exchange(request(1), named(1))).calls] == ["billing"]
-    assert [c.server for c in index(exchange(request(1), complete(1, "x"))).calls] == [
+def test_a_server_is_called_what_it_calls_itself(indexed):
+    assert [c.server for c in indexed(exchange(request(1), named(1))).calls] == ["billing"]
+    assert [c.server for c in indexed(exchange(request(1), complete(1, "x"))).calls] == [
         "localhost:3000"
     ]
 
 
-def test_a_line_of_a_server_is_an_exchange_without_a_verb(index):
+def test_a_line_of_a_server_is_an_exchange_without_a_verb(indexed):
     log = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}'
-    found = index(
+    found = indexed(
         lines=[
             {"from": "client", "line": '{"jsonrpc":"2.0","id":1,"method":"ping"}'},
             {"from": "server", "line": '{"jsonrpc":"2.0","id":1,"result":{}}'},

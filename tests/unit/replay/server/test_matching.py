@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.replay.keys import key_of, params_of, target_of
-from mcp_tap.replay.server.matching import Book, Exhausted, Given, asked
+from mcp_tap.replay.server.matching import Book, Exhausted, asked
 from tests.replays import (
     ASK,
     answered,
     asking,
     complete,
     exchange,
-    index_of,
+    given,
     masking,
     request,
     rounds,
@@ -22,21 +21,11 @@ YES = {"yes": True}
 
 
 @pytest.fixture
-def book(tmp_path):
-    made = []
-
+def book(indexed):
     def make(*exchanges, after_last="repeat", edit=None):
-        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges, edit=edit))
-        return Book(made[-1], after_last)
+        return Book(indexed(*exchanges, edit=edit), after_last)
 
-    yield make
-    for index in made:
-        index.close()
-
-
-def given(value):
-    answers = params_of(value).get("inputResponses")
-    return Given(key_of(value), value, (value["method"], target_of(value)), answers)
+    return make
 
 
 def retry(action, arguments=None, **more):

@@ -8,29 +8,29 @@ import pytest
 
 from mcp_tap.core.wire import UNPARSED
 from mcp_tap.replay.index import Index
-from mcp_tap.replay.keys import key_of, params_of, target_of
-from mcp_tap.replay.server.matching import Book, Given
+from mcp_tap.replay.server.matching import Book
 from mcp_tap.replay.server.misses import NOT_RECORDED, Misses, error_of
-from tests.replays import META, answered, complete, cutting, exchange, index_of, request, rounds
+from tests.replays import (
+    META,
+    answered,
+    complete,
+    cutting,
+    exchange,
+    given,
+    index_of,
+    request,
+    rounds,
+)
 
 
 @pytest.fixture
-def misses(tmp_path):
-    made = []
-
+def misses(indexed):
     def make(*exchanges, **given):
-        made.append(index_of(tmp_path / "run.jsonl", *exchanges, **given))
-        book = Book(made[-1], "fail")
-        return Misses(made[-1], book), book
+        index = indexed(*exchanges, **given)
+        book = Book(index, "fail")
+        return Misses(index, book), book
 
-    yield make
-    for index in made:
-        index.close()
-
-
-def given(value):
-    answers = params_of(value).get("inputResponses")
-    return Given(key_of(value), value, (value["method"], target_of(value)), answers)
+    return make
 
 
 def recorded(*arguments):

@@ -9,7 +9,7 @@ from mcp_tap.replay.server.play import Clock, Play, served
 from mcp_tap.replay.server.scripts import Scripts
 from mcp_tap.replay.server.sessions import Session, Stream
 from mcp_tap.replay.splicing import STATE
-from tests.replays import Heard, asking, complete, exchange, index_of, never, request
+from tests.replays import Heard, asking, complete, exchange, never, request
 from tests.replays import streamed as streaming
 
 NOTE = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
@@ -48,17 +48,14 @@ class Timer:
 
 
 @pytest.fixture
-def script(tmp_path):
+def script(indexed):
     """Give the script of the first of some exchanges."""
-    made = []
 
     def make(*exchanges, **case):
-        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges, **case))
-        return Scripts(made[-1]).of(made[-1].captures[0].exchanges[1])
+        index = indexed(*exchanges, **case)
+        return Scripts(index).of(index.captures[0].exchanges[1])
 
-    yield make
-    for index in made:
-        index.close()
+    return make
 
 
 def play(script, *, body=None, clock=None, **options):

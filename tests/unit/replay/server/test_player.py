@@ -17,7 +17,6 @@ from tests.replays import (
     asking,
     complete,
     exchange,
-    index_of,
     never,
     request,
     rounds,
@@ -41,17 +40,13 @@ class Replayed:
 
 
 @pytest.fixture
-def replay(tmp_path):
+def replay(indexed):
     """Give what makes a player of exchanges."""
-    made: list[Index] = []
 
     def make(*exchanges: Any, clock: Clock | None = None, **options: Any) -> Replayed:
-        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges))
-        return Replayed(made[-1], clock or Clock(never, None), **options)
+        return Replayed(indexed(*exchanges), clock or Clock(never, None), **options)
 
-    yield make
-    for index in made:
-        index.close()
+    return make
 
 
 def test_a_call_gets_the_recorded_answer_with_an_id_of_its_own(replay):

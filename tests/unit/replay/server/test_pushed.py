@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.replay.keys import key_of, target_of
 from mcp_tap.replay.server.caller import Caller
-from mcp_tap.replay.server.matching import Book, Given
+from mcp_tap.replay.server.matching import Book
 from mcp_tap.replay.server.misses import Misses
 from mcp_tap.replay.server.play import Clock, Play
 from mcp_tap.replay.server.pushed import Branches
 from mcp_tap.replay.server.scripts import Scripts
 from mcp_tap.replay.server.sessions import Session
-from tests.replays import ASK, Heard, complete, exchange, index_of, never, streamed
+from tests.replays import ASK, Heard, complete, exchange, given, never, streamed
 
 SURE = ASK["sure"]
 REALLY = {**SURE, "params": {**SURE["params"], "message": "Really?"}}
@@ -34,20 +33,18 @@ def acted(action, **more):
 
 
 @pytest.fixture
-def served(tmp_path):
+def served(indexed):
     """Give a play of the first call recorded, its session, what it sends, and the misses."""
-    made = []
 
     def make(*exchanges):
-        made.append(index_of(tmp_path / "run.jsonl", *exchanges))
-        index, missed = made[-1], []
+        index, missed = indexed(*exchanges), []
         book, scripts = Book(index, "repeat"), Scripts(index)
         branches = Branches(index, book, scripts, Misses(index, book), missed.append)
-        given = Given(key_of(CALL), CALL, ("tools/call", target_of(CALL)))
+        first = given(CALL)
         session = Session(id="s")
 
         def call():
-            node, heard = book.first(given), Heard()
+            node, heard = book.first(first), Heard()
             play = Play(
                 scripts.of(node.exchange),
                 heard,
@@ -61,9 +58,7 @@ def served(tmp_path):
 
         return call, session, missed
 
-    yield make
-    for index in made:
-        index.close()
+    return make
 
 
 def answer(session, heard, said):

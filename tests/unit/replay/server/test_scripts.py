@@ -9,36 +9,21 @@ import pytest
 from mcp_tap.core.records import HttpResponse
 from mcp_tap.replay.server.scripts import Scripts
 from mcp_tap.replay.server.steps import is_ask, is_response
-from tests.replays import complete, exchange, index_of, request, streamed
+from tests.replays import OPEN, OPENED, complete, exchange, request, streamed
 
 NOTE = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
 CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
 ROOTS = {"jsonrpc": "2.0", "id": 5, "method": "roots/list"}
-OPEN = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {"roots": {}},
-        "clientInfo": {"name": "c", "version": "1"},
-    },
-}
-OPENED = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s"}}
 SESSION = {"Mcp-Session-Id": "sess-1", "Content-Type": "application/json"}
 
 
 @pytest.fixture
-def scripts(tmp_path):
-    made = []
-
+def scripts(indexed):
     def make(*exchanges, **case):
-        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges, **case))
-        return Scripts(made[-1]), [*made[-1].captures[0].exchanges.values()]
+        index = indexed(*exchanges, **case)
+        return Scripts(index), [*index.captures[0].exchanges.values()]
 
-    yield make
-    for index in made:
-        index.close()
+    return make
 
 
 def opened(t=(0.0, 0.5)):

@@ -6,22 +6,12 @@ import json
 
 import pytest
 
-from mcp_tap.replay.index import Index
 from mcp_tap.replay.server.play import Clock
 from mcp_tap.replay.server.player import Player, Request
-from tests.replays import Heard, complete, exchange, index_of, never, request, streamed
+from tests import replays
+from tests.replays import OPENED, Heard, complete, exchange, never, request, streamed
 
-OPEN = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {"roots": {}},
-        "clientInfo": {"name": "c", "version": "1"},
-    },
-}
-OPENED = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s"}}
+OPEN = {**replays.OPEN, "id": 0}
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ship"}}
 LOG = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
@@ -36,9 +26,8 @@ def failed(code):
 
 
 @pytest.fixture
-def player(tmp_path):
+def player(indexed):
     """Give what makes a player: of a stdio server's lines, or of exchanges."""
-    made: list[Index] = []
 
     def make(*lines, exchanges=(), over_stdio=False):
         case = {
@@ -46,13 +35,10 @@ def player(tmp_path):
                 {"from": who, "line": x if x == "hello" else json.dumps(x)} for who, x in lines
             ]
         }
-        path = tmp_path / f"{len(made)}.jsonl"
-        made.append(index_of(path, *exchanges) if exchanges else index_of(path, **case))
-        return Player(made[-1], Clock(never, None), lines=over_stdio, report=pytest.fail)
+        index = indexed(*exchanges) if exchanges else indexed(**case)
+        return Player(index, Clock(never, None), lines=over_stdio, report=pytest.fail)
 
-    yield make
-    for index in made:
-        index.close()
+    return make
 
 
 def sent(player, body, heard=None, **given):

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.replay.keys import key_of, params_of, target_of
 from mcp_tap.replay.server import states as module
-from mcp_tap.replay.server.matching import Book, Given
+from mcp_tap.replay.server.matching import Book
 from mcp_tap.replay.server.states import Refused, States
-from tests.replays import answered, asking, complete, exchange, index_of, request, rounds
+from tests.replays import answered, asking, complete, exchange, given, request, rounds
 
 KEYS = frozenset({"sure"})
 
 
 @pytest.fixture
-def served(tmp_path):
+def served(indexed):
     """Give the first round of what was recorded, served once more each time that is called."""
-    made = []
 
     def make(*exchanges):
-        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges))
-        book = Book(made[-1], "repeat")
+        book = Book(indexed(*exchanges), "repeat")
         states = States(book)
 
         def serve(*, state=True, arguments=None):
@@ -31,14 +28,7 @@ def served(tmp_path):
 
         return states, serve
 
-    yield make
-    for index in made:
-        index.close()
-
-
-def given(value):
-    answers = params_of(value).get("inputResponses")
-    return Given(key_of(value), value, (value["method"], target_of(value)), answers)
+    return make
 
 
 def retry(state=None, action="decline", **more):

@@ -12,7 +12,7 @@ from mcp_tap.replay.server import tasks as module
 from mcp_tap.replay.server.misses import NOT_RECORDED
 from mcp_tap.replay.server.play import Clock
 from mcp_tap.replay.server.player import Player, Request
-from tests.replays import ASK, META, Heard, answered, exchange, index_of, never, request, streamed
+from tests.replays import ASK, META, Heard, answered, exchange, never, request, streamed
 
 EXTENDED = {**META, spec.CLIENT_CAPABILITIES: {"extensions": {spec.TASKS_EXTENSION: {}}}}
 
@@ -93,16 +93,11 @@ class Client:
 
 
 @pytest.fixture
-def client(tmp_path):
-    opened = []
-
+def client(indexed):
     def make(*exchanges):
-        opened.append(index_of(tmp_path / f"{len(opened)}.jsonl", *exchanges))
-        return Client(opened[-1])
+        return Client(indexed(*exchanges))
 
-    yield make
-    for index in opened:
-        index.close()
+    return make
 
 
 def test_a_task_waits_for_the_answer_of_who_polls_it(client):

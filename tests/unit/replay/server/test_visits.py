@@ -9,41 +9,26 @@ from mcp_tap.replay.server.play import Clock
 from mcp_tap.replay.server.scripts import Scripts
 from mcp_tap.replay.server.sessions import Session, Stream
 from mcp_tap.replay.server.visits import Turns, Visits
-from tests.replays import Heard, exchange, index_of, never
+from tests.replays import OPEN, OPENED, Heard, exchange, never
 
 NOTE = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
 LATER = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-OPEN = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "c", "version": "1"},
-    },
-}
 
 
 @pytest.fixture
-def visits(tmp_path):
+def visits(indexed):
     """Give what makes visits, and the turns, of exchanges."""
-    made = []
 
     def make(*exchanges):
-        made.append(index_of(tmp_path / f"{len(made)}.jsonl", *exchanges))
-        index = made[-1]
+        index = indexed(*exchanges)
         turns = Turns(index)
         return Visits(index, Scripts(index), turns, Clock(never, None)), turns
 
-    yield make
-    for index in made:
-        index.close()
+    return make
 
 
 def opened(session):
-    result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s"}}
-    made = exchange(OPEN, {"jsonrpc": "2.0", "id": 1, "result": result})
+    made = exchange(OPEN, {"jsonrpc": "2.0", "id": 1, "result": OPENED})
     made["request"]["headers"] = {"Content-Type": "application/json"}
     made["response"]["headers"] = {"Mcp-Session-Id": session, "Content-Type": "application/json"}
     return made
