@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from mcp_tap.bridge.messages import Said, own_error, read
+from mcp_tap.bridge.messages import Said, is_id, own_error, read
 from mcp_tap.bridge.process import Process
 from mcp_tap.bridge.streams import Part, Stream
 from mcp_tap.core.spec import NOTE_PROGRESS
@@ -123,7 +123,7 @@ class Served(ABC):
 
     def _answered(self, said: Said) -> None:
         key = said.id
-        request = self.open.get(key) if type(key) in (str, int, float) else None
+        request = self.open.get(key) if is_id(key) else None
         if request is None:
             if key not in self._past:
                 self.ways.once("stray-response", "the server answered what nobody had asked")

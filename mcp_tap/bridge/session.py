@@ -18,10 +18,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mcp_tap.bridge.messages import Said
+from mcp_tap.bridge.messages import Said, is_id
 from mcp_tap.bridge.served import Open, Served, Ways
 from mcp_tap.bridge.streams import Stream
-from mcp_tap.core.spec import LIST_CHANGES, NOTE_CANCELLED, NOTE_UPDATED
+from mcp_tap.core.spec import INITIALIZE, LIST_CHANGES, NOTE_CANCELLED, NOTE_UPDATED
 
 _UNRELATED: Final = frozenset({*LIST_CHANGES, NOTE_UPDATED})
 MOST_WAITING: Final = 1000
@@ -65,12 +65,14 @@ class Session(Served):
 
         Raises:
             Gone: the server has ended.
+            SpliceError: its id is named twice.
             Duplicate: its id is in use.
         """
         if said.id in self.open:
             raise Duplicate
+        request = Open(said.id, said, said.token("id") or b"null")
         self.process.send(said.data)
-        self.open[said.id] = request = Open(said.id, said, said.token("id") or b"null")
+        self.open[said.id] = request
         return request
 
     def left(self, request: Open) -> None:
@@ -83,7 +85,7 @@ class Session(Served):
         self.process.send(said.data)
         if said.method == NOTE_CANCELLED:
             about = said.params.get("requestId")
-            request = self.open.get(about) if type(about) in (str, int, float) else None
+            request = self.open.get(about) if is_id(about) else None
             if request is not None:
                 self._loop.call_later(CANCELLED, self._unanswered, request)
 
@@ -113,7 +115,7 @@ class Session(Served):
         if request.stream.closed:
             self.ways.once("dropped", "a response of the server came when its client was gone")
         version = said.result.get("protocolVersion")
-        if request.said.method == "initialize" and type(version) is str:
+        if request.said.method == INITIALIZE and type(version) is str:
             self.version = version
         return said.data
 

@@ -34,6 +34,15 @@ async def test_messages_pass_as_they_are():
         assert seen[2] == raw.replace(b"\n", b" ").decode()
 
 
+async def test_a_request_whose_id_is_named_twice_does_not_reach_the_server():
+    async with fronted() as front:
+        begun = await session(front)
+        raw = b'{"jsonrpc":"2.0","id":8,"id":9,"method":"ping"}'
+        reply = await front.send("POST", raw, Mcp_Session_Id=begun.name)
+        assert (reply.status, reply.headers["Mcp-Tap-Error"]) == (400, "named-twice")
+        assert raw.decode() not in (await begun.result(2, "seen"))["seen"]
+
+
 async def test_what_the_server_asks_goes_to_the_one_open_call():
     async with fronted() as front:
         begun = await session(front)
