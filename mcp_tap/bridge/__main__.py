@@ -12,15 +12,13 @@ import contextlib
 import os
 import signal
 import sys
-from typing import Final
 
 import msgspec
 
+from mcp_tap.bridge import VARIABLE
 from mcp_tap.bridge.pipes import Pipes
 from mcp_tap.bridge.remote import Client
 from mcp_tap.bridge.wire import Remote, Wire
-
-VARIABLE: Final = "MCP_TAP_BRIDGE"
 
 
 async def main(remote: Remote) -> None:

@@ -7,11 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from mcp_tap.bridge import VARIABLE
 from mcp_tap.cli.connecting import OF_A_URL, refuse
 from mcp_tap.errors import UsageError
-
-VARIABLE = "MCP_TAP_BRIDGE"
-"""Tells a bridge its server: others can read a command line, and headers may be secret."""
 
 
 def command_for(line: Sequence[str] | None, options: dict[str, Any]) -> Sequence[str]:
