@@ -25,9 +25,9 @@ from mcp_tap.replay.index import Index
 from mcp_tap.replay.server.http import ReplayPool
 from mcp_tap.replay.server.play import Clock
 from mcp_tap.replay.server.player import Player
+from tests.bounds import BOUND
 from tests.peers.programs import outcome, python, tapping
 from tests.replaying import Driver
-from tests.bounds import BOUND
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 GOLDEN = sorted(path.stem for path in CAPTURES.glob("*.jsonl"))
@@ -219,6 +219,39 @@ async def test_a_client_that_changes_its_state_is_refused_and_found_out(tmp_path
     assert run(["check", str(again), "-f", "json"]) == 1
     rules = {finding["rule"] for finding in json.loads(capsys.readouterr().out)["findings"]}
     assert "MRTR-016" in rules
+
+
+async def test_a_retry_whose_connection_was_cut_before_the_response_gets_that_response(tmp_path):
+    again = tmp_path / "again.jsonl"
+    with Index.of([str(CAPTURES / "py-py-2026.jsonl")]) as index:
+        driver = Driver(index, "http://nowhere/mcp")
+        first, retry = driver.sent[5], driver.sent[6]
+        async with replaying(index, again) as (url, missed), aiohttp.ClientSession() as http:
+            _, asking = await _post(http, url, first, first.body)
+            body = json.loads(retry.raw)
+            body["params"]["requestState"] = asking["result"]["requestState"]
+            await _lose(url, retry, body)
+            got = [await _post(http, url, retry, {**body, "id": f"again-{n}"}) for n in (1, 2)]
+    assert missed == []
+    (_, recorded), *_ = retry.got
+    assert [status for status, _ in got] == [200, 200]
+    states = {answer["result"].pop("requestState", None) for _, answer in got}
+    recorded["result"].pop("requestState", None)
+    assert [answer["result"] for _, answer in got] == [recorded["result"]] * 2
+    assert len(states) == 1
+
+
+async def _lose(url, sent, body):
+    """Send a request, and cut the connection as soon as the response comes."""
+    host, port = url.split("/")[2].split(":")
+    data = json.dumps(body).encode()
+    fields = {**_headers(sent), "Host": f"{host}:{port}", "Content-Length": len(data)}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + data)
+    async with asyncio.timeout(BOUND):
+        assert await reader.read(1)
+    writer.transport.abort()
 
 
 async def test_a_call_made_again_in_one_session_has_events_of_its_own(tmp_path):

@@ -24,6 +24,13 @@ from tests.replays import (
 )
 
 
+class Handle:
+    """What is due only when a test says so."""
+
+    def cancel(self) -> None:
+        pass
+
+
 class Replayed:
     """A player, and what it reported."""
 
@@ -154,6 +161,20 @@ def test_a_lost_round_that_is_sent_again_gets_the_same_state_again(replay):
     assert again[0] == again[1]
 
 
+def test_a_round_whose_client_left_before_the_response_is_served_when_it_is_sent_again(replay):
+    late = []
+    clock = Clock(lambda delay, call: late.append(call) or Handle(), 1.0)
+    one, two = rounds(1, "s1", "decline", "no")
+    ask = replay(one, {**two, "t": [1.0, 3.0]}, *rounds(3, "s2", "decline", "2nd"), clock=clock)
+    first = ask(request(7))
+    body = json.dumps(request(8, requestState=first.state, **answered("decline"))).encode()
+    ask.player.take(Request(body=body, path="/mcp"), Heard()).drop()
+    again = Heard()
+    ask.player.take(Request(body=body, path="/mcp"), again)
+    late.pop()()
+    assert again.text == "no"
+
+
 def test_rounds_without_a_state_are_linked_by_their_keys(replay):
     retry = request(2, **answered("decline"))
     ask = replay(exchange(request(1), asking(1, None)), exchange(retry, complete(2, "no")))
@@ -259,10 +280,6 @@ def test_at_the_recorded_pace_steps_wait_their_time(replay):
     }
     streamed["t"] = [0.0, 4.0]
     due: list[Any] = []
-
-    class Handle:
-        def cancel(self):
-            pass
 
     def later(delay, call):
         due.append((delay, call))
