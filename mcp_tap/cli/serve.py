@@ -15,7 +15,6 @@ import os
 import shlex
 import socket
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from mcp_tap.capture.replacing import replacing
 from mcp_tap.capture.store import new_path
 from mcp_tap.cli import streams
 from mcp_tap.cli.answering import LiveAnswers
@@ -270,17 +270,10 @@ def _forget_ready(path: Path) -> None:
 def _write_ready(path: Path, url: str, capture: Path) -> None:
     """Put the line there in one step: who sees the file sees all of it."""
     ready = Ready(url=url, web=None, capture=printable(capture.absolute()), pid=os.getpid())
-    name = None
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            name = file.name
+        with replacing(path) as file:
             file.write(msgspec.json.encode(ready) + b"\n")
-        Path(name).replace(path)
     except OSError as error:
-        if name is not None:
-            Path(name).unlink(missing_ok=True)
         raise UsageError(
             "ready-file",
             f"cannot write the ready file {path}",

@@ -10,11 +10,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from msgspec.structs import replace
 
 from mcp_tap.capture.reader import open_path
+from mcp_tap.capture.replacing import replacing
 from mcp_tap.core.records import (
     FORMAT,
     AnyRecord,
@@ -88,9 +89,9 @@ def sound_index(path: Path, *, again: str) -> Index:
     if not sides:
         return Index.of([str(path)])
     handle, name = tempfile.mkstemp(suffix=SUFFIX)
-    with os.fdopen(handle, "wb") as file:
-        _write(file, behind(reader))
     try:
+        with os.fdopen(handle, "wb") as file:
+            _write(file, behind(reader))
         index = Index.of([name])
     finally:
         with suppress(OSError):  # an open file cannot go everywhere
@@ -107,13 +108,8 @@ def put(recorded: Path, place: Path) -> None:
     """
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=place.parent, prefix=f".{place.name}.", delete=False
-        ) as file:
-            with recorded.open("rb") as source:
-                shutil.copyfileobj(source, file)
-            name = Path(file.name)
-        name.replace(place)
+        with recorded.open("rb") as source, replacing(place) as file:
+            shutil.copyfileobj(source, file)
     except OSError as error:
         raise CaptureError(
             "output-unwritable",
@@ -178,6 +174,6 @@ def _later(t: float | None, by: float) -> float | None:
     return None if t is None else t + by
 
 
-def _write(file: object, records: Iterable[AnyRecord]) -> None:
+def _write(file: IO[bytes], records: Iterable[AnyRecord]) -> None:
     for record in records:
-        file.write(encode(record) + b"\n")  # type: ignore[attr-defined]
+        file.write(encode(record) + b"\n")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
 
+from mcp_tap.capture.replacing import replacing
 from mcp_tap.errors import TapError
 
 BACKUP = ".mcp-tap-backup"
@@ -124,17 +124,11 @@ def put(path: Path, data: bytes, prepare: Callable[[int], None]) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as out:
-        temporary = Path(out.name)
-    try:
-        with temporary.open("wb") as out:
-            out.write(data)
-            out.flush()
-            prepare(out.fileno())
-            os.fsync(out.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as out:
+        out.write(data)
+        out.flush()
+        prepare(out.fileno())
+        os.fsync(out.fileno())
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
