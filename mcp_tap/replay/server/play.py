@@ -79,7 +79,7 @@ class Play:
         self._branch = branch
         self._at = 0
         self._waits = {wait.seq: wait.until for wait in script.waits}
-        self._now = script.steps[0].t if script.steps else 0.0
+        self._now = script.exchange.t
         self._timer: Handle | None = None
         self._over = self._responded = False
         self._first = outlet

@@ -167,6 +167,7 @@ def test_a_round_whose_client_left_before_the_response_is_served_when_it_is_sent
     one, two = rounds(1, "s1", "decline", "no")
     ask = replay(one, {**two, "t": [1.0, 3.0]}, *rounds(3, "s2", "decline", "2nd"), clock=clock)
     first = ask(request(7))
+    late.pop()()
     body = json.dumps(request(8, requestState=first.state, **answered("decline"))).encode()
     ask.player.take(Request(body=body, path="/mcp"), Heard()).drop()
     again = Heard()
@@ -293,6 +294,17 @@ def test_at_the_recorded_pace_steps_wait_their_time(replay):
         call()
     assert delays == [1.0, 1.0]
     assert heard.over == "end"
+
+
+def test_at_the_recorded_pace_a_response_takes_as_long_as_the_server_took(replay):
+    due: list[Any] = []
+    clock = Clock(lambda delay, call: due.append((delay, call)) or Handle(), 2.0)
+    ask = replay({**exchange(request(1), complete(1, "done")), "t": [1.0, 4.0]}, clock=clock)
+    heard = ask(request(7))
+    ((delay, call),) = due
+    assert (delay, heard.messages) == (1.5, [])
+    call()
+    assert heard.text == "done"
 
 
 def test_what_is_no_json_gets_a_parse_error_and_an_unknown_session_404(replay):
