@@ -8,8 +8,9 @@ from typing import Any
 from mcp_tap.core import spec
 from mcp_tap.core.linking.asks import Asks, channel
 from mcp_tap.core.linking.calls import Book, answer_ask
+from mcp_tap.core.linking.evidence import Retry
 from mcp_tap.core.linking.peek import named, peek
-from mcp_tap.core.linking.rounds import Linker, Retry
+from mcp_tap.core.linking.rounds import Linker
 from mcp_tap.core.linking.state import Change, Live, Track
 from mcp_tap.core.linking.tasks import Tasks
 from mcp_tap.core.linking.who import Who

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_tap.core.linking.rounds import MOST_AMONG, MOST_IN_CALL, Linker, echo_of
+from mcp_tap.core.linking.rounds import MOST_IN_CALL, Linker, echo_of
 from tests.talk import Talk, accept, call, shape
 
 
@@ -94,20 +94,6 @@ def test_calls_nothing_tells_apart_make_a_retry_ambiguous():
     assert third.rounds[0].candidates == [1, 2]
     assert third.outcome == "unlinked"
     assert [talk.calls[n].outcome for n in (1, 2)] == ["waiting", "waiting"]
-
-
-def test_an_answer_that_may_belong_to_very_many_calls_is_held_for_none_of_them():
-    talk = Talk()
-    for n in range(MOST_AMONG + 1):
-        talk.ask(talk.post(call(n)), "q")
-    for n in range(MOST_AMONG + 1):
-        talk.result(talk.post(call(500 + n, inputResponses=accept("q"))))
-    calls = list(talk.calls.values())
-    asked, retried = calls[: MOST_AMONG + 1], calls[MOST_AMONG + 1 :]
-    assert {c.rounds[0].link for c in retried} == {"ambiguous"}
-    newest = [c.number for c in asked[1:]]
-    assert all(c.rounds[0].candidates == newest for c in retried)
-    assert {c.rounds[0].claimants for c in asked} == {()}
 
 
 def test_as_many_ambiguous_retries_as_rounds_leave_none_open():
