@@ -50,3 +50,14 @@ def held(release: asyncio.Event, slow: bytes = b"") -> Handler:
             await wire.send(ok(request.start))
 
     return handler
+
+
+def to_method(method: bytes, response: bytes) -> Handler:
+    """Answer requests of this method with these bytes, and all others with a JSON-RPC result."""
+
+    async def handler(wire: Wire) -> None:
+        while True:
+            request = await wire.message()
+            await wire.send(response if request.start.startswith(method) else ok())
+
+    return handler

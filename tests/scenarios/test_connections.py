@@ -8,7 +8,7 @@ import pytest
 
 from mcp_tap.net import upstream as upstream_module
 from mcp_tap.proxy import listener
-from tests.handlers import early, held, once
+from tests.handlers import early, held, once, to_method
 from tests.rig import (
     HOST,
     LAST_CHUNK,
@@ -301,13 +301,7 @@ async def test_a_body_that_ends_with_the_connection_does_so_for_the_client(tmp_p
 @pytest.mark.parametrize("framing", [b"Content-Length: 40", b"Transfer-Encoding: chunked"])
 async def test_a_head_request_gets_the_head_alone_and_the_connection_stays(tmp_path, framing):
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + framing + b"\r\n\r\n"
-
-    async def handler(wire):
-        while True:
-            request = await wire.message()
-            await wire.send(head if request.start.startswith(b"HEAD") else ok())
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(to_method(b"HEAD", head), tmp_path) as rig:
         client = await rig.client()
         await client.send(get(method=b"HEAD"))
         await client.message(no_body=True)
@@ -324,13 +318,7 @@ async def test_a_head_request_gets_the_head_alone_and_the_connection_stays(tmp_p
 )
 async def test_statuses_without_a_body_leave_both_connections_usable(tmp_path, status, framing):
     head = b"HTTP/1.1 " + status + b"\r\n" + framing + b"\r\n"
-
-    async def handler(wire):
-        while True:
-            request = await wire.message()
-            await wire.send(head if request.start.startswith(b"GET") else ok())
-
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(to_method(b"GET", head), tmp_path) as rig:
         client = await rig.client()
         for _ in range(2):
             await client.send(get())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -114,16 +115,25 @@ async def test_the_time_of_a_message_is_when_it_came(tmp_path):
         assert note.t < between < answer.t
 
 
-@pytest.mark.parametrize("end", ["close", "reset"])
-async def test_a_chunked_stream_the_upstream_cuts_is_cut_for_the_client(tmp_path, end):
+@contextlib.asynccontextmanager
+async def cut_off(folder, answer, *, seen, end):
+    """Send an answer, and end the connection in this way once the client has seen so much of it."""
+
     async def handler(wire):
         await wire.message()
-        await wire.send(SSE_HEAD, chunk(event(NOTE)), chunk(b"event: message\r\ndata: {half"))
-        await until(lambda: b"half" in client.received)
+        await wire.send(answer)
+        await until(lambda: seen in client.received)
         wire.reset() if end == "reset" else await wire.close()
 
-    async with tapped(handler, tmp_path) as rig:
+    async with tapped(handler, folder) as rig:
         client = await rig.client()
+        yield rig, client
+
+
+@pytest.mark.parametrize("end", ["close", "reset"])
+async def test_a_chunked_stream_the_upstream_cuts_is_cut_for_the_client(tmp_path, end):
+    stream = SSE_HEAD + chunk(event(NOTE)) + chunk(b"event: message\r\ndata: {half")
+    async with cut_off(tmp_path, stream, seen=b"half", end=end) as (rig, client):
         await client.send(post())
         answer = await client.message()
         assert not answer.whole
@@ -139,14 +149,8 @@ async def test_a_chunked_stream_the_upstream_cuts_is_cut_for_the_client(tmp_path
 
 @pytest.mark.parametrize("end", ["close", "reset"])
 async def test_a_body_of_known_length_the_upstream_cuts_is_cut_for_the_client(tmp_path, end):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(ok(b"x" * 100).removesuffix(b"x" * 50))
-        await until(lambda: b"x" in client.received)
-        wire.reset() if end == "reset" else await wire.close()
-
-    async with tapped(handler, tmp_path) as rig:
-        client = await rig.client()
+    half = ok(b"x" * 100).removesuffix(b"x" * 50)
+    async with cut_off(tmp_path, half, seen=b"x", end=end) as (rig, client):
         await client.send(post())
         answer = await client.message()
         assert not answer.whole
@@ -157,14 +161,8 @@ async def test_a_body_of_known_length_the_upstream_cuts_is_cut_for_the_client(tm
 
 
 async def test_a_reset_in_a_body_that_ends_with_the_connection_is_no_clean_end(tmp_path):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(b"HTTP/1.1 200 OK\r\n\r\nsome")
-        await until(lambda: b"some" in client.received)
-        wire.reset()
-
-    async with tapped(handler, tmp_path) as rig:
-        client = await rig.client()
+    some = b"HTTP/1.1 200 OK\r\n\r\nsome"
+    async with cut_off(tmp_path, some, seen=b"some", end="reset") as (rig, client):
         await client.send(get())
         await client.head()
         assert await client.rest() == b"some"
