@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -41,19 +42,24 @@ def ask(m, n):
 def done(m, text):
     say(id=m["id"], result={"resultType": "complete", "content": [{"type": "text", "text": text}]})
 """
-ONE_BY_ONE = (
-    ASKING
-    + """
+ONE_BY_ONE = """
 for m in lines():
     said = m["params"].get("inputResponses")
     if said: done(m, said["day"]["content"]["day"] + " " + m["params"]["requestState"])
     else: ask(m, m["id"])
 """
-)
 
 
 def scripted(folder, text=DAY):
     return mute.scripted(folder, text)
+
+
+@contextlib.contextmanager
+def called(server, folder, *options, script=DAY):
+    """Call a server that goes on like this, by a tap that answers for the client."""
+    with shim(small(ASKING + server), folder, "-a", scripted(folder, script), *options) as running:
+        running.send(request(7) + b"\n")
+        yield running
 
 
 def text_of(line):
@@ -98,13 +104,12 @@ def test_many_calls_at_once_never_cross(tmp_path):
 
 
 def test_a_large_result_behind_a_round_has_the_clients_id(tmp_path):
-    server = small(
-        ASKING + "for m in lines():\n"
+    server = (
+        "for m in lines():\n"
         "    if m['params'].get('inputResponses'): done(m, 'x' * (9 << 20))\n"
         "    else: ask(m, 1)\n"
     )
-    with shim(server, tmp_path, "-a", scripted(tmp_path)) as running:
-        running.send(request(7) + b"\n")
+    with called(server, tmp_path) as running:
         line = running.line()
         assert json.loads(line)["id"] == 7
         assert len(text_of(line)) == 9 << 20
@@ -112,13 +117,10 @@ def test_a_large_result_behind_a_round_has_the_clients_id(tmp_path):
 
 
 def test_a_server_that_dies_within_a_call_is_told_and_its_code_is_given(tmp_path):
-    server = small(
-        ASKING + "for m in lines():\n"
-        "    if m['params'].get('inputResponses'): sys.exit(3)\n"
-        "    ask(m, 1)\n"
+    server = (
+        "for m in lines():\n    if m['params'].get('inputResponses'): sys.exit(3)\n    ask(m, 1)\n"
     )
-    with shim(server, tmp_path, "-a", scripted(tmp_path)) as running:
-        running.send(request(7) + b"\n")
+    with called(server, tmp_path) as running:
         error = json.loads(running.line())
         assert (error["id"], error["error"]["data"]["error"]) == (7, "upstream-lost")
         assert running.at_eof()
@@ -127,13 +129,12 @@ def test_a_server_that_dies_within_a_call_is_told_and_its_code_is_given(tmp_path
 
 
 def test_a_client_that_leaves_within_a_call_ends_the_run(tmp_path):
-    server = small(
-        ASKING + "for m in lines():\n"
+    server = (
+        "for m in lines():\n"
         "    if not m['params'].get('inputResponses'): ask(m, 1)\n"
         "    else: os.write(E, b'asked again\\n')\n"
     )
-    with shim(server, tmp_path, "-a", scripted(tmp_path)) as running:
-        running.send(request(7) + b"\n")
+    with called(server, tmp_path) as running:
         running.said(b"asked again")
         assert running.end() == 0
     assert running.records()[-1].how == "end"
@@ -141,15 +142,13 @@ def test_a_client_that_leaves_within_a_call_ends_the_run(tmp_path):
 
 
 def test_a_call_that_takes_too_long_ends_with_an_error_and_code_1(tmp_path):
-    server = small(
-        ASKING + "for m in lines():\n"
+    server = (
+        "for m in lines():\n"
         "    if m['method'] == 'notifications/cancelled':\n"
         "        os.write(E, json.dumps(m['params']).encode() + b'\\n')\n"
         "    elif not m['params'].get('inputResponses'): ask(m, 1)\n"
     )
-    options = ["-a", scripted(tmp_path), "--answer-timeout", "0.2s"]
-    with shim(server, tmp_path, *options) as running:
-        running.send(request(7) + b"\n")
+    with called(server, tmp_path, "--answer-timeout", "0.2s") as running:
         error = json.loads(running.line())
         assert (error["id"], error["error"]["data"]["error"]) == (7, "answers-timeout")
         assert b"mcp-tap-" in running.said(b"requestId")
@@ -158,16 +157,14 @@ def test_a_call_that_takes_too_long_ends_with_an_error_and_code_1(tmp_path):
 
 
 def test_a_client_that_has_said_all_is_answered_before_the_servers_input_ends(tmp_path):
-    with shim(small(ONE_BY_ONE), tmp_path, "-a", scripted(tmp_path)) as running:
-        running.send(request(7) + b"\n")
+    with called(ONE_BY_ONE, tmp_path) as running:
         assert running.end() == 0
         assert text_of(running.out) == "day 7 s7"
 
 
 def test_what_nothing_answers_fails_the_run_and_says_so(tmp_path):
-    options = ["-a", scripted(tmp_path, DAY.replace('"day"', '"seat"')), "--strict-answers"]
-    with shim(small(ONE_BY_ONE), tmp_path, *options) as running:
-        running.send(request(7) + b"\n")
+    seat = DAY.replace('"day"', '"seat"')
+    with called(ONE_BY_ONE, tmp_path, "--strict-answers", script=seat) as running:
         assert json.loads(running.line())["error"]["code"] == -31999
         assert running.end() == 1
         assert b"1 call FAILED for want of an answer" in running.err
@@ -211,8 +208,7 @@ def test_a_script_that_cannot_be_used_stops_it_before_the_server_starts(tmp_path
 
 
 def test_what_is_found_live_is_found_in_the_capture(tmp_path, capsys):
-    with shim(small(ONE_BY_ONE), tmp_path, "-a", scripted(tmp_path), "--view", "text") as running:
-        running.send(request(7) + b"\n")
+    with called(ONE_BY_ONE, tmp_path, "--view", "text") as running:
         running.line()
         assert running.end() == 0
     path = tmp_path / "run.jsonl"
