@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from typing import Any, Final, Protocol
 
@@ -45,15 +46,17 @@ class App:
         self._thread = LoopThread("mcp-tap-app")
         try:
             self._thread.run(self._host.start(listener), WITHIN)
-        except TimeoutError:
-            self.stop()
-            raise UpstreamError(
-                "upstream-not-ready", f"the application has not started within {WITHIN:g} s"
-            ) from None
-        except BaseException:
+        except BaseException as error:
             listener.close()
-            self.stop()
-            raise
+            with contextlib.suppress(TimeoutError):  # what never started need not stop in time
+                self.stop()
+            if not isinstance(error, TimeoutError):
+                raise
+            raise UpstreamError(
+                "upstream-not-ready",
+                f"the application has not started within {WITHIN:g} s",
+                help="does its start-up wait for something that is not there?",
+            ) from None
         return port
 
     def stop(self) -> None:

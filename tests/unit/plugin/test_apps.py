@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import pytest
 from aiohttp import web
 
 from mcp_tap.errors import UpstreamError
+from mcp_tap.plugin import apps
 from mcp_tap.plugin.apps import App
 
 
@@ -41,6 +43,29 @@ def test_an_aiohttp_application_that_fails_to_start_is_an_error():
     app.on_startup.append(broken)
     with pytest.raises(OSError, match="no database"):
         App(app).start()
+
+
+async def waits(scope, receive, send):
+    await asyncio.Event().wait()
+
+
+def waiting():
+    app = web.Application()
+
+    async def wait(_):
+        await asyncio.Event().wait()
+
+    app.on_startup.append(wait)
+    return app
+
+
+@pytest.mark.parametrize("app", [waits, waiting()])
+def test_one_whose_start_up_never_ends_is_given_up_with_words(app, monkeypatch):
+    monkeypatch.setattr(apps, "WITHIN", 0.05)
+    monkeypatch.setattr(apps, "STOP", 0.05)
+    with pytest.raises(UpstreamError) as error:
+        App(app).start()
+    assert error.value.code == "upstream-not-ready"
 
 
 def test_one_that_never_started_can_be_stopped():
