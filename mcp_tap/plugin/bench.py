@@ -36,8 +36,6 @@ from mcp_tap.rules.policy import FailOn
 
 WITHIN: Final = 15.0
 """Seconds a run has to begin, and to end."""
-
-
 LEAVE: Final = 0.3
 """Seconds the clients of a test have to close their connections, once it is done."""
 

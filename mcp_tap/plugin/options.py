@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -75,12 +75,7 @@ def merged(tables: Iterable[Mapping[str, Any]], folder: Path) -> Options:
     for table in tables:
         for name, value in table.items():
             if name not in NAMES:
-                near = get_close_matches(str(name), NAMES, 1)
-                raise ConfigError(
-                    "unknown-setting",
-                    f"mcp_tap has no setting {brief(name, 80)}",
-                    help=f'did you mean "{near[0]}"?' if near else f"one of {', '.join(NAMES)}",
-                )
+                raise unknown("mcp_tap", name, NAMES)
             found[name] = [str(value)] if name in _LISTS and _is_word(value) else value
     for name in _PATHS:
         value = found.get(name)
@@ -92,6 +87,16 @@ def merged(tables: Iterable[Mapping[str, Any]], folder: Path) -> Options:
         return msgspec.convert(found, Options)
     except msgspec.ValidationError as error:
         raise ConfigError("setting-type", f"mcp_tap: {error}") from None
+
+
+def unknown(what: str, name: object, known: Sequence[str]) -> ConfigError:
+    """Say that something has no setting of this name, and which was probably meant."""
+    near = get_close_matches(str(name), known, 1)
+    return ConfigError(
+        "unknown-setting",
+        f"{what} has no setting {brief(name, 80)}",
+        help=f'did you mean "{near[0]}"?' if near else f"one of {', '.join(known)}",
+    )
 
 
 def mode_of(word: str, *, where: str) -> Mode:

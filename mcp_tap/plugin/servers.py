@@ -8,7 +8,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from mcp_tap.core.text import brief
 from mcp_tap.errors import ConfigError
 from mcp_tap.net.target import parse_target
 from mcp_tap.plugin.apps import App
+from mcp_tap.plugin.options import unknown
 from mcp_tap.plugin.thread import LoopThread
 
 if TYPE_CHECKING:
@@ -248,12 +248,7 @@ def _from_table(table: Mapping[str, Any], thread: LoopThread) -> Server:
             continue
         for name in table:
             if name not in known:
-                near = get_close_matches(str(name), known, 1)
-                raise ConfigError(
-                    "unknown-setting",
-                    f"tap_server has no setting {brief(name, 80)}",
-                    help=f'did you mean "{near[0]}"?' if near else f"one of {', '.join(known)}",
-                )
+                raise unknown("tap_server", name, known)
         if kind == "command" and "url" not in table:
             raise ConfigError(
                 "bad-value",
