@@ -21,6 +21,7 @@ from mcp_tap.replay.client.answering import NotAnswered, Then
 from mcp_tap.replay.client.peers import Reply, Unreachable
 from mcp_tap.replay.client.plan import Item
 from mcp_tap.replay.client.rounds import Rounds
+from mcp_tap.replay.client.tampering import tampered
 from mcp_tap.replay.keys import params_of
 from mcp_tap.replay.recorded import RecordedCall, RecordedRound
 
@@ -232,7 +233,9 @@ class Chain:
         known = self._states.get(round_.sent) or self._lane.states.get(round_.sent)
         if known is not None:
             return known
-        return _changed(fresh) if type(fresh) is str and fresh else bodies.KEEP
+        if type(fresh) is not str or not fresh:
+            return bodies.KEEP
+        return tampered(fresh, self._rounds.given(asked), self._rounds.sent(round_))
 
     def _keep_state(self, number: int, result: dict[str, Any]) -> None:
         state = result.get("requestState")
@@ -338,8 +341,3 @@ def _pause(task: dict[str, Any]) -> float:
     wanted = task.get("pollIntervalMs")
     seconds = wanted / 1000 if isinstance(wanted, int | float) else PAUSE
     return float(min(max(seconds, 0.01), LONGEST_PAUSE))
-
-
-def _changed(state: str) -> str:
-    """Change a state as a faulty client does."""
-    return state[:-1] + ("A" if state[-1] != "A" else "B")

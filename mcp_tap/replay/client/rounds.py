@@ -40,6 +40,18 @@ class Rounds:
         said = read(self.data(round_))
         return {} if said is None else said.value
 
+    def sent(self, round_: RecordedRound) -> Any:
+        """Give the state that the request of a round carried."""
+        return params_of(self.request(round_)).get("requestState")
+
+    def given(self, round_: RecordedRound | None) -> Any:
+        """Give the state that the result of a round issued."""
+        if round_ is None or round_.response_seq is None:
+            return None
+        value = self._index.value(self._call.capture, round_.response_seq)
+        result = value.get("result") if type(value) is dict else None
+        return result.get("requestState") if type(result) is dict else None
+
     def then(self, asked: RecordedRound | None, answered: RecordedRound | None = None) -> Then:
         """Give what a round asked, and what another one answered to it."""
         asks: Any = None

@@ -22,6 +22,8 @@ from mcp_tap.replay.client.peers import Heard, Reply, Unreachable
 GRACE: Final = 4.0
 """Seconds the server and what records it have to end: more than `StdioRun` gives the server."""
 TERMINATE: Final = 4.0
+LINGER: Final = 10.0
+"""Seconds they have to end once the output has: how the server ended is known then."""
 
 
 class StdioPeer:
@@ -36,7 +38,9 @@ class StdioPeer:
             command: what starts it, recording included (`recording`).
             words: takes each line of its stderr.
         """
-        self._process = Process(command, line=self._line, words=words, over=self._over)
+        self._process = Process(
+            command, line=self._line, words=words, over=self._over, linger=LINGER
+        )
         self._open: dict[Any, tuple[asyncio.Future[Reply], Heard]] = {}
         self._heard: Heard | None = None
 
