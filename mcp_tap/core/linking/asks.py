@@ -172,7 +172,7 @@ class Asks:
 def leave(track: Track) -> None:
     """Take a call off its session's list without an end having been seen."""
     if track.session is not None:
-        track.session.active.pop(track.call.number, None)
+        track.session.active.discard(track)
 
 
 def asked_on(live: Live, track: Track, key: str) -> None:
@@ -204,8 +204,9 @@ def owner(live: Live) -> Track | None:
         return track if track.call.end is None and track.call.kind == "call" else None
     if live.session is None:
         return None
-    calls = [t for t in live.session.active.values() if t.call.kind == "call"]
-    return calls[0] if len(calls) == 1 else None
+    calls = (track for track in live.session.active if track.call.kind == "call")
+    first, second = next(calls, None), next(calls, None)
+    return first if second is None else None
 
 
 def current(book: Book, track: Track, record: Message) -> Round:

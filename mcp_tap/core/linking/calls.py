@@ -73,9 +73,9 @@ class Book:
         if track.session is None:
             return
         active = track.session.active
-        active[track.call.number] = track
+        active.add(track)
         if len(active) > MOST_ACTIVE:
-            del active[next(iter(active))]
+            active.discard(active.oldest())
             self.retired += 1
 
     def begin(self, track: Track, live: Live, record: Message, params: dict[str, Any]) -> Round:
@@ -157,7 +157,7 @@ class Book:
         call.outcome = "unlinked" if track.unlinked and outcome in ("ok", "error") else outcome
         call.end = t
         if track.session is not None:
-            track.session.active.pop(call.number, None)
+            track.session.active.discard(track)
             origin = track.origin
             if origin is not None and origin.exchange.how is not None:
                 origin.track = None

@@ -198,22 +198,16 @@ class ClientSide:
     def _to_cancel(self, live: Live, request_id: Any) -> Track | None:
         """Find the one call in progress of this client that a request id names."""
         if live.session is not None:
-            tracks = list(live.session.active.values())
-            found = [
-                t
-                for t in tracks
-                if t.origin is not None and same_id(t.origin.exchange.request_id, request_id)
-            ]
-        else:
-            here = channel(live)
-            found = [
-                other.track
-                for other in self._live.values()
-                if other.track is not None
-                and not other.exchange.answered
-                and other.exchange.kind == "request"
-                and channel(other) == here
-                and same_id(other.exchange.request_id, request_id)
-                and other.track.call.end is None
-            ]
+            return live.session.active.only(request_id)
+        here = channel(live)
+        found = [
+            other.track
+            for other in self._live.values()
+            if other.track is not None
+            and not other.exchange.answered
+            and other.exchange.kind == "request"
+            and channel(other) == here
+            and same_id(other.exchange.request_id, request_id)
+            and other.track.call.end is None
+        ]
         return found[0] if len(found) == 1 else None

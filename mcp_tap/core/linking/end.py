@@ -144,7 +144,7 @@ class Endings:
         if session is None:
             return []
         ended: list[Change] = []
-        for track in list(session.active.values()):
+        for track in list(session.active):
             origin = track.origin
             if origin is None or origin.exchange.number not in self._live:
                 self._book.settle(track, "cancelled", t, why=_SESSION_ENDED)

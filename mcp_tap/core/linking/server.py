@@ -88,21 +88,14 @@ class ServerSide:
 
     def _elsewhere(self, live: Live, request_id: Any) -> Live | None:
         """Find the exchange of the same session that still waits for this response."""
-        tracks: list[Track] = []
-        if live.session is not None:
-            tracks.extend(live.session.active.values())
-        if live.resumes and live.track is not None:
-            tracks.append(live.track)
-        kind = type(request_id)
-        for track in tracks:  # there may be thousands, mostly with ids of the same kind
-            origin = track.origin
-            if origin is None or origin.exchange.answered:
-                continue
-            mine = origin.exchange.request_id
-            is_plain = type(mine) is kind is int or type(mine) is kind is str
-            if mine == request_id if is_plain else same_id(mine, request_id):
-                return origin
-        return None
+        origin = None if live.session is None else live.session.active.waiting(request_id)
+        if origin is None and live.resumes and live.track is not None:
+            origin = live.track.origin
+            if origin is not None and (
+                origin.exchange.answered or not same_id(origin.exchange.request_id, request_id)
+            ):
+                return None
+        return origin
 
     def _answered(
         self, live: Live, track: Track, round_: Round, record: Message, value: dict[str, Any]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from mcp_tap.core.linking.active import Active
 from mcp_tap.core.model import Ask, Call, Exchange, Round
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Session(Struct, eq=False, kw_only=True):
     """Revision that `initialize` settled on; None when that was not seen."""
     client: str | None = None
     ended: bool = False
-    active: dict[int, Track] = field(default_factory=dict)
-    """Calls of the session that have not ended, by number."""
+    active: Active = field(default_factory=Active)
+    """Calls of the session that have not ended."""
 
 
 class Track(Struct, eq=False, kw_only=True):

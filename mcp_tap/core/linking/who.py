@@ -55,7 +55,7 @@ class Who:
 
     def tracks(self) -> list[Track]:
         """Give the calls in progress in sessions."""
-        return [track for session in self._sessions.values() for track in session.active.values()]
+        return [track for session in self._sessions.values() for track in session.active]
 
     def arrive(self, record: HttpRequest) -> Live:
         """Open an exchange from the head of its request."""
