@@ -44,6 +44,16 @@ def printable(path: Path) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
+def why_not(path: Path, error: OSError) -> tuple[str, str]:
+    """Say why a file cannot be written, and what to do about it, if that is known."""
+    import shlex
+
+    if isinstance(error, FileNotFoundError):
+        folder = path.parent
+        return f"there is no folder {folder}", f"mkdir -p {shlex.quote(str(folder))}"
+    return (error.strerror or "unknown reason").lower(), ""
+
+
 def stored(target: Path, report: bytes) -> None:
     """Write a report to a file.
 
@@ -53,10 +63,9 @@ def stored(target: Path, report: bytes) -> None:
     try:
         target.write_bytes(report)
     except OSError as error:
+        why, help = why_not(target, error)
         raise UsageError(
-            "output-unwritable",
-            f"the report cannot be written to {target}",
-            why=(error.strerror or "unknown reason").lower(),
+            "output-unwritable", f"the report cannot be written to {target}", why=why, help=help
         ) from error
 
 

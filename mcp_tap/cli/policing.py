@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mcp_tap.cli.output import why_not
 from mcp_tap.errors import ConfigError, UsageError
 from mcp_tap.rules.policy import Known, Policy, known, read_fail_on, selectors
 from mcp_tap.rules.policy_tables import (
@@ -121,10 +122,9 @@ def update_baseline(
     try:
         path.write_bytes(write_baseline([*kept, *added]))
     except OSError as error:
+        why, help = why_not(path, error)
         raise ConfigError(
-            "baseline-unwritable",
-            f"the baseline {path} cannot be written",
-            why=(error.strerror or "unknown reason").lower(),
+            "baseline-unwritable", f"the baseline {path} cannot be written", why=why, help=help
         ) from error
     return added, gone
 

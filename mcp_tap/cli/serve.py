@@ -33,7 +33,7 @@ from mcp_tap.cli.common import Output
 from mcp_tap.cli.ending import Ending
 from mcp_tap.cli.judging import LiveVerdicts
 from mcp_tap.cli.looks import ViewName, make_view, run_stats
-from mcp_tap.cli.output import printable
+from mcp_tap.cli.output import printable, why_not
 from mcp_tap.cli.replayed import ReplayedServer
 from mcp_tap.cli.upstream import WAIT, UpstreamServer
 from mcp_tap.cli.upstream_lines import ServerLines
@@ -274,10 +274,9 @@ def _write_ready(path: Path, url: str, capture: Path) -> None:
         with replacing(path) as file:
             file.write(msgspec.json.encode(ready) + b"\n")
     except OSError as error:
+        why, help = why_not(path, error)
         raise UsageError(
-            "ready-file",
-            f"cannot write the ready file {path}",
-            why=(error.strerror or "unknown reason").lower(),
+            "ready-file", f"cannot write the ready file {path}", why=why, help=help
         ) from error
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
+from mcp_tap.cli.output import why_not
 from mcp_tap.errors import CaptureError
 
 STDOUT = "-"
@@ -59,7 +60,6 @@ def _created(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _refusal(path: Path, error: OSError) -> CaptureError:
-    shown = shlex.quote(str(path))
     if isinstance(error, FileExistsError):
         number = 2
         while (free := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
@@ -70,10 +70,10 @@ def _refusal(path: Path, error: OSError) -> CaptureError:
             why="nothing is overwritten: it may be the only copy",
             help=f"-o {shlex.quote(str(free))}",
         )
-    missing = isinstance(error, FileNotFoundError)
+    why, help = why_not(path, error)
     return CaptureError(
         "output-unwritable",
         f"{path} cannot be written",
-        why=f"there is no folder {path.parent}" if missing else error.strerror or str(error),
-        help=f"mkdir -p {shlex.quote(str(path.parent))}" if missing else f"ls -ld {shown}",
+        why=why,
+        help=help or f"ls -ld {shlex.quote(str(path))}",
     )

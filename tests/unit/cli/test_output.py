@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from mcp_tap.cli.main import run
-from mcp_tap.cli.output import Output, harmless
+from mcp_tap.cli.output import Output, harmless, why_not
 from tests.captures import write_run
 
 EVIL = "\x1b]0;x\x07\u202e\x9b31m\u2028"
@@ -25,6 +25,12 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("MCP_TAP_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
+
+
+def test_a_file_that_cannot_be_written_says_why_and_how_to_make_its_folder(tmp_path):
+    why, help = why_not(tmp_path / "no way" / "x", FileNotFoundError())
+    assert (why, help) == (f"there is no folder {tmp_path}/no way", f"mkdir -p '{tmp_path}/no way'")
+    assert why_not(tmp_path, PermissionError(13, "Permission denied")) == ("permission denied", "")
 
 
 def test_lines_stay_lines_and_the_rest_is_spelled_out():
