@@ -122,6 +122,8 @@ def _blank(match: re.Match[bytes]) -> bytes:
 def _words(data: bytes, said: str) -> str:
     """Say in which line, rather than at which byte."""
     at = _AT.search(said)
+    if at is None and "truncated" in said:
+        return f"line {line_of(data, len(data.rstrip()))}: it ends in the middle"
     if at is None:
         return said
     why = said[: at.start()].strip().removeprefix("JSON is malformed: ")

@@ -48,6 +48,7 @@ def test_an_empty_file_says_nothing():
         (b'{"a": ' + b"[" * 100_000, "too deep"),
         (b"{} {}", "line 1"),
         (b'{"a" 1}', "line 1"),
+        (b'{\n "a": [1,\n\n', "line 2: it ends in the middle"),
     ],
 )
 def test_what_is_no_json_is_refused_with_its_line(data, words):
