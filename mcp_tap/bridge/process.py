@@ -2,7 +2,7 @@
 
 Rules of this file:
 
-- It is over when its output has ended and itself has, or `LINGER` seconds after one of them, or
+- It is over when its output has ended and itself has, or `linger` seconds after one of them, or
   after it has closed its input: what it wrote last is taken before its end is told, and how it
   ended is known if it has.
 - It is shut down in the specification's order, its whole group with it
@@ -44,6 +44,7 @@ class Process:
         line: Callable[[bytes], None],
         words: Callable[[bytes], None],
         over: Callable[[], None],
+        linger: float = LINGER,
     ) -> None:
         """Prepare it.
 
@@ -52,11 +53,13 @@ class Process:
             line: takes each line of its output.
             words: takes each line of its stderr.
             over: told once when no more lines come.
+            linger: seconds it may take to end once a stream of it has.
         """
         self._command = command
         self._line = line
         self._words = words
         self._told_over = over
+        self._linger = linger
         self._child: Child | None = None
         self._loop = asyncio.get_running_loop()
         self._stdin: asyncio.WriteTransport | None = None
@@ -157,7 +160,7 @@ class Process:
             self._ready.set()
         else:
             self._ready.clear()
-            self._loop.call_later(LINGER, self._end)
+            self._loop.call_later(self._linger, self._end)
 
     def _half(self) -> None:
         """Take note that its output has ended, or itself."""
@@ -165,7 +168,7 @@ class Process:
             self._end()
         else:
             self._halved = True
-            self._loop.call_later(LINGER, self._end)
+            self._loop.call_later(self._linger, self._end)
 
     def _end(self) -> None:
         if not self.over:
