@@ -20,8 +20,8 @@ from mcp_tap.bridge.served import Ways
 from mcp_tap.bridge.wire import Remote
 from mcp_tap.bridge.wire import Wire as BridgeWire
 from mcp_tap.core.sse import SseParser
+from tests.bounds import BOUND
 
-BOUND = 10.0
 PLAIN = [sys.executable, "-S", "-E", str(Path(__file__).parent / "peers" / "plain_stdio.py")]
 NEW = "2026-07-28"
 OLD = "2025-11-25"

@@ -8,12 +8,14 @@ import inspect
 import itertools
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.bounds import TEST
 from tests.peers.programs import servers
 
 pytest_plugins = ["pytester"]
@@ -21,6 +23,13 @@ pytest_plugins = ["pytester"]
 # Tests start programs by the hundred, and there are workers: each would compile all it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What a shell starts in the background ignores some signals, and so would all that tests start;
+# what has a handler here is not ignored there.
+for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
+    number = getattr(signal, name, None)
+    if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 settings.register_profile(
     "dev",
@@ -35,8 +44,6 @@ settings.register_profile("thorough", settings.get_profile("dev"), max_examples=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
 TS_PEERS = Path(__file__).parent / "peers" / "ts"
-ASYNC_BOUND = 30.0
-"""Seconds an `async def` test may take in all; waits inside are bounded tighter (5 s)."""
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +87,7 @@ def pytest_pyfunc_call(pyfuncitem):
     arguments = {name: pyfuncitem.funcargs[name] for name in names}
 
     async def bounded() -> None:
-        async with asyncio.timeout(ASYNC_BOUND):
+        async with asyncio.timeout(TEST):
             await pyfuncitem.obj(**arguments)
 
     asyncio.run(bounded())

@@ -13,9 +13,8 @@ from mcp_tap.capture.reader import open_path
 from mcp_tap.core.records import AnyRecord
 from mcp_tap.proxy.stdio.run import StdioRun
 from mcp_tap.proxy.stdio.settings import StdioSettings
+from tests.bounds import BOUND
 from tests.rig import Looker
-
-BOUND = 20.0
 
 
 class Piped:

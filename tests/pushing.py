@@ -6,6 +6,7 @@ import asyncio
 import json
 
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, post, tapped
 
 SCRIPT = """
@@ -97,7 +98,7 @@ class Server:
                     self.answers.put_nowait(message)
 
     async def answer(self):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             return await self.answers.get()
 
 

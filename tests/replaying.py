@@ -18,8 +18,8 @@ from mcp_tap.core.records import Closed, HttpRequest, HttpResponse, Message
 from mcp_tap.core.sse import SseParser
 from mcp_tap.core.wire import loads, value_of
 from mcp_tap.replay.index import Index
+from tests.bounds import BOUND
 
-BOUND = 8.0
 DROPPED = {"host", "content-length", "connection", "accept-encoding", "transfer-encoding"}
 
 

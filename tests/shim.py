@@ -15,12 +15,18 @@ from typing import IO, Any
 
 from mcp_tap.capture.reader import open_path
 from mcp_tap.core.records import AnyRecord, Header, Message, Noise, Payload, Stderr
+from tests.bounds import BOUND
 
-BOUND = 20.0
-"""Seconds any single wait may take; on a busy machine an interpreter alone needs one."""
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 PONG = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
 TAP = (sys.executable, "-m", "mcp_tap")
+_PATIENT = f"""
+from mcp_tap.proxy.stdio import ending
+ending.GRACE = ending.TERMINATE = ending.AFTER = {2 * BOUND}
+from mcp_tap.__main__ import main; main()
+"""
+PATIENT = (sys.executable, "-c", _PATIENT)
+"""The tap with more patience than a test: it ends no server because a machine is busy."""
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -150,10 +156,16 @@ def read(stream: IO[bytes], bound: float = BOUND) -> bytes:
 
 
 @contextlib.contextmanager
-def shim(command: Sequence[str], folder: Path, *options: str, **popen: Any) -> Iterator[Shim]:
+def shim(
+    command: Sequence[str],
+    folder: Path,
+    *options: str,
+    tap: Sequence[str] = PATIENT,
+    **popen: Any,
+) -> Iterator[Shim]:
     """Run a server behind the tap."""
     capture = folder / "run.jsonl"
-    line = [*TAP, "stdio", "-w", str(capture), *options, "--", *command]
+    line = [*tap, "stdio", "-w", str(capture), *options, "--", *command]
     with started(line, capture, **popen) as running:
         yield running
 

@@ -15,10 +15,11 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
+from tests.bounds import TEST
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BOUND = 60.0
 
 
 def lines_of(page):
@@ -80,7 +81,7 @@ def run(clone, script, **variables):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=BOUND,
+        timeout=TEST,
     )
 
 

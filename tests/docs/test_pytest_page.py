@@ -15,11 +15,11 @@ import pytest
 from mcp_tap import plugin
 from mcp_tap.capture.reader import open_path
 from mcp_tap.plugin.options import MODES, NAMES
+from tests.bounds import TEST
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
 EXAMPLE = ROOT / "docs" / "pytest"
-BOUND = 60.0
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def run(clone, *words):
         env=env,
         capture_output=True,
         text=True,
-        timeout=BOUND,
+        timeout=TEST,
     )
 
 

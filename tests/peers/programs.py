@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.bounds import BOUND
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-BOUND = 20.0
-"""Seconds a program may take: an SDK alone needs two to be imported, on a busy machine more."""
 
 
 async def _start(*command: str) -> asyncio.subprocess.Process:
@@ -57,7 +57,7 @@ def servers() -> Iterator[Callable[..., str]]:
             process.terminate()
         for process in running:
             with process:
-                process.wait(5)
+                process.wait(BOUND)
 
 
 async def outcome(*command: str) -> Any:
@@ -95,7 +95,7 @@ async def _end(process: asyncio.subprocess.Process) -> int:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(BOUND):
                 await process.communicate()
         except TimeoutError:
             process.kill()

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from mcp_tap.proxy.answering import rounds
 from tests.asking import (
     Server,
     answering,
@@ -20,6 +21,7 @@ from tests.asking import (
     request,
     streamed,
 )
+from tests.bounds import BOUND
 from tests.rig import SSE_HEAD, chunk, ok, tapped, until
 
 
@@ -139,7 +141,20 @@ async def test_a_client_that_leaves_ends_the_repeat(tmp_path, first):
         assert found.outcome == "cancelled"
 
 
-async def test_a_client_that_leaves_before_a_state_is_repeated_ends_it(tmp_path):
+async def test_a_client_that_leaves_before_a_state_is_repeated_ends_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds, "_WAIT_FIRST", 2 * BOUND)
+    monkeypatch.setattr(rounds, "_WAIT_MOST", 2 * BOUND)
+    loop, pauses = asyncio.get_running_loop(), []
+    call_later = loop.call_later
+
+    def kept(delay, *rest):
+        handle = call_later(delay, *rest)
+        if delay == 2 * BOUND:
+            pauses.append(handle)
+        return handle
+
+    monkeypatch.setattr(loop, "call_later", kept)
+
     def later(number):
         body = {"resultType": "input_required", "requestState": "wait"}
         return ok(json.dumps({"jsonrpc": "2.0", "id": number, "result": body}).encode())
@@ -148,11 +163,10 @@ async def test_a_client_that_leaves_before_a_state_is_repeated_ends_it(tmp_path)
     async with tapped(server, tmp_path, answering=answering()) as rig:
         wire = await rig.client()
         await wire.send(call())
-        await until(lambda: server.got)
+        await until(lambda: pauses)
         await wire.close()
-        await until(lambda: not rig.run._tap.clients)
-        await asyncio.sleep(0.1)
-        assert len(server.got) == 1
+        await until(lambda: all(pause.cancelled() for pause in pauses))
+        assert (len(pauses), len(server.got)) == (1, 1)
 
 
 async def test_the_tap_stops_in_the_middle_of_a_call(tmp_path):

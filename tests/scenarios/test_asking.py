@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-BOUND = 10.0
+from tests.bounds import BOUND
+
 ROOT = Path(__file__).parents[2]
 CLIENT = """
 import asyncio, os, sys
@@ -186,11 +187,9 @@ async def test_client_that_leaves_takes_its_question_back(desk, tmp_path):
 async def test_run_ends_although_a_question_is_open(desk, tmp_path):
     await desk.start("--unmatched", "ask", child=["rollback"])
     await desk.sees("sure*: ")
-    before = time.monotonic()
     desk.process.terminate()
     await desk.sees("withdrawn")
     await desk.ended()
-    assert time.monotonic() - before < 4
 
 
 async def test_without_a_terminal_it_is_refused_before_the_server_starts(desk, tmp_path):

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from hashlib import sha256
 
+from tests.bounds import BOUND
 from tests.rig import HOST, chunk, get, ok, tapped, until
 
 PIECE = bytes(range(256)) * 256
@@ -24,7 +25,7 @@ class Counter:
     async def stalled(self) -> int:
         """Wait until nothing has moved for a while."""
         quiet, before = 0, -1
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(BOUND):
             while quiet < 20:
                 await asyncio.sleep(0.005)
                 quiet = quiet + 1 if before == self.sent > 0 else 0

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import TEST
+
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
@@ -31,7 +33,7 @@ def measure(folder, *options, timeout):
 
 def test_a_tiny_run_measures_everything(tmp_path):
     small = ["--seconds", "0.05", "--turns", "1", "--exchanges", "300", "--body-mb", "2"]
-    printed, figures = measure(tmp_path, *small, timeout=50)
+    printed, figures = measure(tmp_path, *small, timeout=TEST)
     rows = {row[0] for table in figures["tables"] for row in table["rows"]}
     assert {"direct", "plain", "tap not recording", "tap", "tap --sync"} <= rows
     assert {"replay", "replay server"} <= rows

@@ -16,8 +16,9 @@ import pytest
 
 from mcp_tap.capture.reader import open_path
 from mcp_tap.core.records import Footer, Header, HttpRequest, Stderr
+from tests.bounds import BOUND
 from tests.bridges import META, NEW, PLAIN, bridged
-from tests.shim import BOUND, TAP, is_alive, started, until
+from tests.shim import TAP, is_alive, started, until
 
 FIELDS = {
     "Accept": "application/json, text/event-stream",

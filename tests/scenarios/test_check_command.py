@@ -13,6 +13,7 @@ import jsonschema_rs
 import pytest
 
 from mcp_tap.cli.main import run
+from tests.bounds import TEST
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "captures").glob("*.jsonl"))
@@ -29,7 +30,7 @@ def check(*args, stdin=None):
         text=True,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        timeout=60,
+        timeout=TEST,
     )
 
 

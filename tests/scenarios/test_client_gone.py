@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.bounds import BOUND
 from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, ok, post, tapped, until
 
 
@@ -20,7 +21,7 @@ class Ended:
         self.seen.set()
 
     async def wait(self) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             await self.seen.wait()
 
 

@@ -9,12 +9,12 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
 
 from mcp_tap.cli import main
 from mcp_tap.demo.story import play
+from tests.bounds import BOUND
 
 TAP = [sys.executable, "-m", "mcp_tap.cli.main"]
 
@@ -25,7 +25,7 @@ def run(*arguments, **environment):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=20,
+        timeout=BOUND,
         stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
     )
@@ -33,12 +33,11 @@ def run(*arguments, **environment):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """One demo, looked at by all tests here: its output, its capture, how long it took."""
+    """One demo, looked at by all tests here: its output and its capture."""
     home = tmp_path_factory.mktemp("demo")
     capture = home / "run.jsonl"
-    began = time.monotonic()
     done = run("demo", "-w", str(capture), MCP_TAP_HOME=str(home))
-    return done, capture, time.monotonic() - began
+    return done, capture
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +47,9 @@ def calls(demo):
     return {call["name"] or call["method"]: call for call in json.loads(done.stdout)["calls"]}
 
 
-def test_it_ends_by_itself_well_within_ten_seconds(demo):
-    done, _, took = demo
+def test_it_ends_by_itself(demo):
+    done, _ = demo
     assert done.returncode == 0, done.stderr
-    assert took < 10
     assert "Traceback" not in done.stderr
 
 
@@ -103,7 +101,8 @@ def test_calls_that_ran_at_once_are_not_mixed_up(calls):
 def test_the_persons_time_is_split_from_the_servers(calls):
     deploy = calls["deploy"]
     assert deploy["client_ms"] >= 600
-    assert deploy["server_ms"] < deploy["client_ms"]
+    shares = deploy["server_ms"] + deploy["client_ms"] + deploy["tap_ms"]
+    assert shares == pytest.approx(deploy["duration_ms"], abs=0.01)
 
 
 def test_exactly_one_answer_breaks_the_rule_it_is_there_to_break(demo, calls):
@@ -168,7 +167,7 @@ def test_an_interrupted_demo_leaves_a_sound_capture(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout.readline()  # something has passed
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=5)
+        process.communicate(timeout=BOUND)
     assert process.returncode == 130
     assert json.loads(capture.read_text(encoding="utf-8").splitlines()[-1])["kind"] == "footer"
 
@@ -197,7 +196,7 @@ def in_a_console(capture, seen, then=lambda child: None):
         pass
     finally:
         os.close(master)
-    assert child.wait(5) == 0
+    assert child.wait(BOUND) == 0
     shown, _, after = out.partition(b"\x1b[?1049l")
     return shown, after
 

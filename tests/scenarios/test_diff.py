@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcp_tap.cli.main import run
+from tests.bounds import BOUND
 
 GOLDEN = sorted((Path(__file__).parents[2] / "captures").glob("*.jsonl"))
 TAP = [sys.executable, "-m", "mcp_tap.cli.main"]
@@ -61,7 +62,7 @@ def test_the_same_session_recorded_twice_differs_in_nothing_but_what_is_made_up(
         for name in names
     ]  # fmt: skip
     for demo in demos:
-        assert demo.communicate(timeout=20) is not None
+        assert demo.communicate(timeout=BOUND) is not None
         assert demo.returncode == 0
 
     def diff(*arguments):
@@ -69,7 +70,7 @@ def test_the_same_session_recorded_twice_differs_in_nothing_but_what_is_made_up(
             [*TAP, "diff", *names, *arguments],
             cwd=tmp_path,
             env=home,
-            timeout=20,
+            timeout=BOUND,
             capture_output=True,
             text=True,
             encoding="utf-8",

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from mcp_tap.cli.main import run
+from tests.bounds import TEST
 from tests.exports import GOLDEN, hostile
 from tests.traffic import Traffic, done
 
@@ -41,7 +42,7 @@ def opened(tmp_path, monkeypatch):
         done = subprocess.run(
             [BROWSER, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}",
              "--virtual-time-budget=5000", how, f"file://{tmp_path}/page.html{fragment}"],
-            capture_output=True, timeout=50,
+            capture_output=True, timeout=TEST,
         )  # fmt: skip
         return done.stdout.decode()
 

@@ -12,7 +12,8 @@ import pytest
 
 from mcp_tap.capture import store
 from mcp_tap.capture.reader import open_path
-from tests.captures import BOUND, until
+from tests.bounds import BOUND
+from tests.captures import until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 

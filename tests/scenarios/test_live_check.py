@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from mcp_tap.cli.main import run
-from tests.scenarios.test_http_command import BOUND, post, tap, upstream
+from tests.bounds import BOUND
+from tests.scenarios.test_http_command import post, tap, upstream
 
 __all__ = ["tap"]
 

@@ -10,6 +10,7 @@ from mcp_tap.core.model import Call
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views import machine
+from tests.bounds import BOUND
 from tests.peers.programs import outcome, python, tapping
 
 CLIENT = python("python_client.py")
@@ -133,7 +134,7 @@ async def test_what_is_seen_live_is_what_the_file_says(serving, tmp_path, capsys
     try:
         await outcome(*CLIENT, tap.url, "auto", tap.url, "legacy")
     finally:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             await tap.stop("end")
     live = [json.loads(machine.encode(machine.call_doc(c))) for _, c in sorted(view.calls.items())]
     assert live == sorted(show(capsys, path)["calls"], key=lambda call: call["call"])

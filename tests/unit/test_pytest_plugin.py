@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mcp_tap.capture.reader import open_path
+from tests.bounds import BOUND
 from tests.plugged import Project
 
 ROOT = Path(__file__).parents[2]
@@ -280,7 +281,9 @@ def test_a_project_that_does_not_use_the_tap_imports_none_of_it():
         "import mcp_tap.pytest_plugin\n"
         "print(sorted(m for m in sys.modules if m.startswith('mcp_tap')))\n"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=BOUND
+    )
     assert run.stdout.strip() == "['mcp_tap', 'mcp_tap.pytest_plugin']"
 
 

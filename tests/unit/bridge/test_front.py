@@ -8,6 +8,7 @@ import pytest
 
 from mcp_tap.bridge import front as module
 from mcp_tap.bridge import streams
+from tests.bounds import BOUND
 from tests.bridges import NEW, OLD, fronted, session, until
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -27,7 +28,7 @@ async def test_whoever_holds_it_is_connected_by_a_pair_of_sockets():
     async with fronted() as front:
         client = Client()
         await front.front.dial(client)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             assert (await client.came).startswith(b"HTTP/1.1 405 ")
 
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from mcp_tap.bridge.pipes import Pipes
+from tests.bounds import BOUND
 
 
 @pytest.fixture
@@ -25,14 +26,14 @@ async def test_lines_come_until_the_end_with_or_without_a_line_break(ends):
     pipes = Pipes(source, target)
     os.write(write, b"a\nb\n\xff")
     os.close(write)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         assert [line async for line in pipes.lines()] == [b"a", b"b", b"\xff"]
 
 
 async def test_what_is_said_is_written_in_order(ends):
     source, target, _, read = ends
     pipes = Pipes(source, target)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         await asyncio.gather(*(pipes.say(b"%d" % n) for n in range(5)))
     assert os.read(read, 100) == b"0\n1\n2\n3\n4\n"
     assert not pipes.broken.is_set()
@@ -42,7 +43,7 @@ async def test_it_is_told_when_nobody_reads(ends):
     source, target, _, read = ends
     pipes = Pipes(source, target)
     os.close(read)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         await pipes.say(b"x")
     assert pipes.broken.is_set()
 
@@ -52,7 +53,7 @@ async def test_no_more_lines_are_given_to_whom_does_not_read_what_is_said(ends):
     pipes = Pipes(source, target)
     given = pipes.lines()
     os.write(write, b"a\nb\n")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         assert await anext(given) == b"a"
         saying = [asyncio.ensure_future(pipes.say(b"x" * 100_000)) for _ in range(100)]
         second = asyncio.ensure_future(anext(given))

@@ -11,6 +11,7 @@ import pytest
 from mcp_tap.capture.reader import CaptureReader, Torn, open_capture, open_path
 from mcp_tap.core.records import Footer, Gap, Header, decode, encode
 from mcp_tap.errors import CaptureError
+from tests.bounds import BOUND
 from tests.captures import footer, header, lines_of, message, seqs, write_rotated, write_run
 
 
@@ -274,7 +275,7 @@ def test_a_dash_reads_a_capture_from_a_pipe(tmp_path, packed):
         [sys.executable, "-c", code],
         input=gzip.compress(data) if packed else data,
         capture_output=True,
-        timeout=5,
+        timeout=BOUND,
         check=True,
     )
     assert done.stdout == b"2002 True standard input\n"

@@ -17,8 +17,8 @@ from mcp_tap.cli.asking import TerminalAsker, root_uri
 from mcp_tap.cli.asking_terminal import Terminal
 from mcp_tap.errors import ScriptError, UsageError
 from mcp_tap.views.look import ASCII
+from tests.bounds import BOUND
 
-BOUND = 5.0
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from mcp_tap.cli import asking_terminal
 from mcp_tap.cli.asking_terminal import Gone, Terminal, Withdrawn, open_terminal
-
-BOUND = 5.0
+from tests.bounds import BOUND
 
 
 @pytest.fixture

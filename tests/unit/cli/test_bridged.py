@@ -7,6 +7,7 @@ from mcp_tap.cli.bridged import BridgedServer
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views.base import NullView
+from tests.bounds import BOUND
 from tests.bridges import PLAIN, until
 from tests.rig import Wire
 
@@ -44,7 +45,7 @@ async def test_a_run_in_front_of_it_finds_it_and_hears_it():
     assert told[0].startswith("not-a-message: ")
     await client.close()
     await run.stop()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         await server.stop()
         await server.stop()
 

@@ -9,6 +9,7 @@ from click.shell_completion import get_completion_class
 
 from mcp_tap.cli import completion
 from mcp_tap.cli.main import run
+from tests.bounds import BOUND
 
 
 @pytest.mark.parametrize("shell", [s for s in completion.LINES if get_completion_class(s)])
@@ -43,7 +44,7 @@ def complete(words, position):
         env=environ,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=BOUND,
         check=False,
     )
     return done.stdout.split()

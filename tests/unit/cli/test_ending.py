@@ -9,6 +9,7 @@ import pytest
 
 from mcp_tap.cli import ending as ending_
 from mcp_tap.errors import UsageError
+from tests.bounds import BOUND
 
 
 async def test_childs_death_by_signal_is_told_as_a_shell_tells_it():
@@ -38,18 +39,17 @@ def stubborn(flag, seconds):
     return [sys.executable, "-c", script]
 
 
-async def test_second_signal_kills_the_child_at_once(tmp_path):
+async def test_second_signal_kills_the_child_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(ending_, "GRACE", 2 * BOUND)
     ending, up = ending_.Ending(), tmp_path / "up"
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(BOUND), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(ending.child(stubborn(up, 60), "http://x/"))
         while not up.exists():  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(0.01)
-        before = asyncio.get_running_loop().time()
         os.kill(os.getpid(), signal.SIGTERM)
         await ending.wait()
         os.kill(os.getpid(), signal.SIGTERM)
         assert await running == 128 + signal.SIGKILL
-        assert asyncio.get_running_loop().time() - before < ending_.GRACE
     assert ending.how == "signal"
 
 
@@ -57,7 +57,7 @@ async def test_interrupt_from_the_terminal_is_left_to_the_child(tmp_path, monkey
     monkeypatch.setattr(ending_, "_in_terminal", lambda: True)
     monkeypatch.setattr(ending_, "GRACE", 0.01)
     ending, up = ending_.Ending(), tmp_path / "up"
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(BOUND), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(ending.child(stubborn(up, 0.2), "http://x/"))
         while not up.exists():  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(0.01)

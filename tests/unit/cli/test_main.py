@@ -12,6 +12,7 @@ import pytest
 from mcp_tap import __version__
 from mcp_tap.cli import main
 from mcp_tap.cli.common import TapCommand, TapOption, output
+from tests.bounds import BOUND
 
 HEAVY = ("asyncio", "aiohttp", "msgspec", "rich", "httptools", "uvloop", "pathlib")
 
@@ -36,7 +37,7 @@ def test_help_lists_every_command_and_imports_none_of_them():
         "print([m for m in sys.modules if m.startswith('mcp_tap.cli.')], file=sys.stderr)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=BOUND, check=True
     )
     for name in main.COMMANDS:
         assert f"\n  {name.replace('-', ' ')} " in done.stdout
@@ -170,7 +171,7 @@ def test_reader_that_leaves_ends_it_quietly_and_not_as_a_success():
         child.stdout.read(10)
         child.stdout.close()
         assert child.stderr.read() == b""
-        assert child.wait(timeout=20) == -13
+        assert child.wait(timeout=BOUND) == -13
 
 
 @pytest.mark.parametrize("name", ["", *main.COMMANDS])

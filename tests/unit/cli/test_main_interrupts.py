@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.bounds import BOUND
+
 SEND = """
 import os, signal, sys
 class Interrupting:
@@ -26,7 +28,10 @@ main()
 )
 def test_an_interrupt_while_modules_load_is_silent(name):
     ended = subprocess.run(
-        [sys.executable, "-c", SEND.format(name=name)], capture_output=True, text=True, timeout=10
+        [sys.executable, "-c", SEND.format(name=name)],
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
@@ -37,7 +42,7 @@ def test_an_interrupt_that_is_ignored_stays_ignored():
         [sys.executable, "-c", SEND.format(name="mcp_tap.cli.list")],
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=BOUND,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     assert ended.returncode == 0
@@ -60,6 +65,6 @@ def test_an_interrupt_that_is_ignored_stays_ignored():
 )
 def test_closed_streams_change_no_exit_code(tmp_path, closed, words, code):
     line = f"{sys.executable} -m mcp_tap {words} {closed}"
-    ended = subprocess.run(["sh", "-c", line], capture_output=True, timeout=10, cwd=tmp_path)
+    ended = subprocess.run(["sh", "-c", line], capture_output=True, timeout=BOUND, cwd=tmp_path)
     assert ended.returncode == code
     assert b"Traceback" not in ended.stderr

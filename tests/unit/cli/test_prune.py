@@ -10,7 +10,8 @@ import pytest
 
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.cli.main import run
-from tests.captures import BOUND, footer, header, write_rotated, write_run
+from tests.bounds import BOUND
+from tests.captures import footer, header, write_rotated, write_run
 
 
 @pytest.fixture

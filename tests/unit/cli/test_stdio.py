@@ -15,6 +15,7 @@ from mcp_tap.cli.stdio import LateView
 from mcp_tap.core.records import FORMAT, Header
 from mcp_tap.errors import UsageError
 from mcp_tap.proxy.stdio.answering.lines import Lines
+from tests.bounds import BOUND
 
 HEADER = Header(
     seq=0,
@@ -117,7 +118,7 @@ def test_a_signal_that_ended_the_server_ends_us():
         f"_die({int(signal.SIGTERM)})\n"
         "print('still here')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=BOUND)
     assert (done.returncode, done.stdout) == (-signal.SIGTERM, b"")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from mcp_tap.cli import streams
 from mcp_tap.errors import TapError
-from tests.captures import BOUND
+from tests.bounds import BOUND
 from tests.traffic import story
 
 FULL = Path("/dev/full")

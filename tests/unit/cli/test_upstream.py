@@ -15,8 +15,8 @@ from mcp_tap.cli.upstream import UpstreamServer
 from mcp_tap.cli.upstream_words import words_of
 from mcp_tap.errors import UpstreamError, UsageError
 from mcp_tap.net.target import parse_target
+from tests.bounds import BOUND
 
-BOUND = 5.0
 SERVE = """
     import os, signal, socket, sys, time
     server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -43,7 +43,7 @@ def server(script, *, port=None, wait=BOUND, on_end=None):
 async def until(condition):
     end = time.monotonic() + BOUND
     while not condition():
-        assert time.monotonic() < end, "did not happen within 5 s"
+        assert time.monotonic() < end, "it never came to be"
         await asyncio.sleep(0.005)
 
 
@@ -197,17 +197,17 @@ async def test_server_that_ignores_the_signal_is_killed(monkeypatch):
     assert one._process is not None
     before = time.monotonic()
     await one.stop()
-    assert 0.2 <= time.monotonic() - before < 2
+    assert time.monotonic() - before >= 0.2
     assert not is_alive(one._process.pid)
 
 
-async def test_nothing_is_waited_for_in_a_hurry():
+async def test_nothing_is_waited_for_in_a_hurry(monkeypatch):
+    monkeypatch.setattr(upstream, "GRACE", 2 * BOUND)
     script = "\n    import signal\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SERVE
     one, _ = server(script + "    while True: signal.pause()\n")
     assert await one.start()
-    before = time.monotonic()
-    await one.stop(lambda: True)
-    assert time.monotonic() - before < upstream.GRACE
+    async with asyncio.timeout(BOUND):
+        await one.stop(lambda: True)
 
 
 async def test_last_words_on_the_way_out_are_shown():

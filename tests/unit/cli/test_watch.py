@@ -12,9 +12,8 @@ import pytest
 from mcp_tap.cli.main import run
 from mcp_tap.cli.watch import JsonLines
 from tests import builders as b
+from tests.bounds import BOUND
 from tests.traffic import story
-
-BOUND = 5.0
 
 
 @pytest.fixture(autouse=True)

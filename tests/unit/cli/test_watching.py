@@ -11,10 +11,10 @@ from mcp_tap.cli import watching as module
 from mcp_tap.cli.output import Output
 from mcp_tap.cli.watching import Watching
 from mcp_tap.errors import CaptureError
+from tests.bounds import BOUND
 from tests.captures import fail, footer
 from tests.traffic import story
 
-BOUND = 5.0
 HAS_GONE = "has not ended: the run was killed"
 
 

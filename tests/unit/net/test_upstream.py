@@ -10,6 +10,7 @@ import pytest
 from mcp_tap.net import upstream as module
 from mcp_tap.net.target import parse_target
 from mcp_tap.net.upstream import UpstreamPool
+from tests.bounds import BOUND
 from tests.rig import Upstream, always, get, ok, until
 
 
@@ -74,7 +75,7 @@ async def ask(pool, connection=None, *, no_body=False, request=None, **sink) -> 
     connection = connection or pool.take() or await pool.connect()
     connection.begin(answer, no_body=no_body)
     connection.write(request or get())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         await answer.done.wait()
     return answer, connection
 
@@ -319,6 +320,6 @@ async def test_who_fails_at_the_end_of_a_response_is_told_of_it(split):
         for sink in (Sink(), Fails()):  # a head that was seen before is read another way
             connection.begin(sink, no_body=False)
             connection.write(get())
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(BOUND):
                 await sink.done.wait()
         assert sink.parts[-1] == ("lost", "a fault of mcp-tap: ZeroDivisionError: oops", "ours")

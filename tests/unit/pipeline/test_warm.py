@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests.bounds import BOUND
+
 COUNT = """
 import json, sys
 from mcp_tap.core.finding import Finding
@@ -23,7 +25,7 @@ print(sorted(after[0] - before[0]), [b - a for a, b in zip(before[1], after[1])]
 
 def test_nothing_is_loaded_or_compiled_for_the_first_message_any_more():
     made = subprocess.run(
-        [sys.executable, "-c", COUNT], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", COUNT], capture_output=True, text=True, timeout=BOUND, check=True
     )
     assert made.stdout.strip() == "[] [0, 0, 0, 0]"
 
@@ -39,4 +41,4 @@ assert words._data.cache_info().misses == 0
 
 
 def test_it_is_not_made_before_somebody_wants_it():
-    subprocess.run([sys.executable, "-c", LOOK], timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", LOOK], timeout=BOUND, check=True)

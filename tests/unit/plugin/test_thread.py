@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from mcp_tap.plugin.thread import LoopThread
+from tests.bounds import BOUND
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_what_takes_too_long_is_cancelled(thread):
 
     with pytest.raises(TimeoutError):
         thread.run(long(), 0.01)
-    assert ended.wait(5.0)
+    assert ended.wait(BOUND)
 
 
 def test_what_still_runs_at_the_end_is_cancelled():

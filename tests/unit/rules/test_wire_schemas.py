@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from mcp_tap.rules.wire_schemas import _data, shape_of
+from tests.bounds import BOUND
 from tests.garbage import corpus, spoilt
 
 ROOT = Path(__file__).parents[3]
@@ -69,7 +70,7 @@ def test_the_data_are_what_the_generator_makes(tmp_path):
         "make_schemas.TARGET = Path(sys.argv[1]); make_schemas.main()"
     )
     made = tmp_path / "schemas.json"
-    subprocess.run([sys.executable, "-c", program, made], cwd=ROOT, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program, made], cwd=ROOT, check=True, timeout=BOUND)
     kept = ROOT / "mcp_tap" / "rules" / "data" / "schemas.json"
     assert made.read_text() == kept.read_text(), "run `make schemas`"
 

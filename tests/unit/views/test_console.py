@@ -13,6 +13,7 @@ import pytest
 from mcp_tap.views.base import Stats
 from mcp_tap.views.console import ConsoleView
 from tests import builders as b
+from tests.bounds import BOUND
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
@@ -90,7 +91,7 @@ def test_keys_choose_open_filter_and_quit(rig):
     press("/tool:search\r")
     terminal.wait("tool:search  1 of 6")
     press("q")
-    assert quits.wait(5.0)
+    assert quits.wait(BOUND)
 
 
 def test_only_changed_lines_are_written_again(rig):
@@ -184,12 +185,12 @@ def test_updates_cost_nothing_while_the_terminal_is_stuck(monkeypatch):
     class Stuck(io.StringIO):
         def write(self, text: str) -> int:
             stuck.set()
-            waited.append(go.wait(20.0))
+            waited.append(go.wait(BOUND))
             return len(text)
 
     view = ConsoleView(Stuck())
     view.start(b.header())
-    assert stuck.wait(5.0)
+    assert stuck.wait(BOUND)
     calls = [b.call(n) for n in range(200)]
     for n in range(20_000):
         calls[n % 200].number = n

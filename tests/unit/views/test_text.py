@@ -10,6 +10,7 @@ from mcp_tap.core.filters import parse
 from mcp_tap.views.look import Look, text_of
 from mcp_tap.views.text import Teller, TextView, local_start
 from tests import builders as b
+from tests.bounds import BOUND
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +117,7 @@ class Stuck(io.StringIO):
 
     def write(self, text: str) -> int:
         self.reached.set()
-        self.let_go = self.go.wait(20.0)
+        self.let_go = self.go.wait(BOUND)
         return super().write(text)
 
 
@@ -125,7 +126,7 @@ def test_a_reader_that_is_stuck_costs_lines_and_never_time():
     made = TextView(stream, ascii=True, notices=notices)
     made.start(b.header())
     made.update([b.call(1)], 1.0)
-    assert stream.reached.wait(5.0)
+    assert stream.reached.wait(BOUND)
     for n in range(2, 10_300):
         made.update([b.call(n)], 1.0)
     assert stream.let_go is None
@@ -162,7 +163,7 @@ def test_nothing_is_written_while_it_is_held_and_nothing_is_lost():
         with made.held():
             made.update([b.call(15)], 23.0)
         assert stream.getvalue() == ""
-    end = time.monotonic() + 5
+    end = time.monotonic() + BOUND
     while "search" not in stream.getvalue():
         assert time.monotonic() < end
     with made.held():

@@ -7,6 +7,7 @@ import json
 
 from mcp_tap.core import spec
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped
 from tests.tasking import DONE, SCRIPT, TASK, call, news, reply, send, state, the_call, waiting
 
@@ -30,7 +31,7 @@ async def test_news_of_a_task_is_answered_and_not_shown(tmp_path):
                 await wire.send(SSE_HEAD)
                 for told in (state("working"), waiting("day")):
                     await wire.send(chunk(event(news(told))))
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(BOUND):
                     await updated.wait()
                 await wire.send(chunk(event(news(waiting("day")))), chunk(event(news(DONE))))
                 await wire.send(LAST_CHUNK)

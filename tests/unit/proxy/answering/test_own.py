@@ -12,6 +12,7 @@ from mcp_tap.net.heads import HeadReader, RequestLine
 from mcp_tap.proxy.answering.own import OwnRequest
 from mcp_tap.proxy.answering.records import Records
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped
 
 BODY = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -47,7 +48,7 @@ class Asks(OwnRequest):
         self.ended.set()
 
     async def all(self):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             await self.ended.wait()
         return self.told
 

@@ -11,6 +11,7 @@ import pytest
 
 from mcp_tap.errors import UsageError
 from mcp_tap.proxy.stdio.child import Child, ended
+from tests.bounds import BOUND
 from tests.shim import python, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs process groups")
@@ -34,7 +35,7 @@ def run():
     yield start
     for each in made:
         each.child.kill()
-        assert each.ended.wait(10)
+        assert each.ended.wait(BOUND)
         each.child.close()
 
 
@@ -43,7 +44,7 @@ def test_its_streams_are_pipes_and_its_end_is_told(run):
     os.write(running.child.stdin, b"word")
     assert os.read(running.child.stdout, 9) == b"WORD"
     assert os.read(running.child.stderr, 9) == b"err"
-    assert running.ended.wait(10)
+    assert running.ended.wait(BOUND)
     assert running.child.status == 3
 
 
@@ -63,7 +64,7 @@ def test_it_leads_a_group_that_is_signalled_as_one(run):
     while piece := os.read(child.stdout, 9):
         heard += piece
     assert heard == b".."
-    assert running.ended.wait(10)
+    assert running.ended.wait(BOUND)
     until(lambda: not child.has_group())
 
 
@@ -76,7 +77,7 @@ def test_the_end_of_its_input_can_be_told_from_any_thread(run):
 
 def test_a_signal_to_a_group_that_is_gone_is_no_error(run):
     running = run("")
-    assert running.ended.wait(10)
+    assert running.ended.wait(BOUND)
     running.child.signal(signal.SIGTERM)
     running.child.kill()
     assert not running.child.has_group()
@@ -85,7 +86,7 @@ def test_a_signal_to_a_group_that_is_gone_is_no_error(run):
 def test_a_signal_that_ended_it_is_told_as_a_negative_number(run):
     running = run("os.read(I, 1)")
     running.child.kill()
-    assert running.ended.wait(10)
+    assert running.ended.wait(BOUND)
     assert running.child.status == -signal.SIGKILL
 
 

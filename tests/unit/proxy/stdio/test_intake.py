@@ -9,6 +9,7 @@ import pytest
 from mcp_tap.proxy.stdio import intake as module
 from mcp_tap.proxy.stdio.intake import Intake
 from mcp_tap.proxy.stdio.steps import Seen
+from tests.bounds import BOUND
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +84,7 @@ def test_a_burst_waits_a_moment_for_room(monkeypatch):
     late = threading.Thread(target=intake.put, args=("client", b"y"))
     late.start()
     intake.done(intake.take(0.0))
-    late.join(4)
+    late.join(BOUND)
     assert told(intake) == [("client", b"y", 0)]
 
 
@@ -133,7 +134,7 @@ def test_in_sync_whoever_puts_waits_until_it_is_recorded():
     chunks = intake.take(5.0)
     order.append("recorded")
     intake.done(chunks)
-    thread.join(5)
+    thread.join(BOUND)
     assert order == ["recorded", "put"]
 
 
@@ -142,7 +143,7 @@ def test_where_nobody_records_any_more_nobody_waits():
     thread = threading.Thread(target=intake.put, args=("client", b"x"))
     thread.start()
     intake.forget()
-    thread.join(5)
+    thread.join(BOUND)
     intake.put("client", b"y")
     assert (told(intake), intake.idle) == ([], True)
 

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from mcp_tap.proxy.stdio.pump import Pump, give_up, read, write_all
+from tests.bounds import BOUND
 from tests.shim import until
 
 
@@ -40,7 +41,7 @@ def ends():
     yield made
     if not made.pump.over:
         give_up(made.giving)
-        assert made.done.wait(5)
+        assert made.done.wait(BOUND)
     made.close()
 
 
@@ -50,7 +51,7 @@ def test_what_is_read_goes_on_at_once_and_the_end_too(ends):
     assert not ends.pump.over
     give_up(ends.giving)
     assert os.read(ends.taking, 99) == b""
-    assert ends.done.wait(5)
+    assert ends.done.wait(BOUND)
     assert ends.reports == [("client", b"half"), ("client", b"")]
     assert (ends.pump.over, ends.pump.ended) == (True, True)
 
@@ -58,7 +59,7 @@ def test_what_is_read_goes_on_at_once_and_the_end_too(ends):
 def test_a_target_that_is_gone_is_passed_on_to_the_source(ends):
     give_up(ends.taking)
     os.write(ends.giving, b"x")
-    assert ends.done.wait(5)
+    assert ends.done.wait(BOUND)
     with pytest.raises(BrokenPipeError):
         os.write(ends.giving, b"y")
     assert (ends.pump.over, ends.pump.ended) == (True, False)
@@ -68,7 +69,7 @@ def test_a_target_that_is_gone_is_passed_on_to_the_source(ends):
 def test_a_target_that_stays_open_is_not_closed():
     ends = Ends(closes=False)
     give_up(ends.giving)
-    assert ends.done.wait(5)
+    assert ends.done.wait(BOUND)
     os.write(ends.fds[3], b"still open")
     assert os.read(ends.taking, 99) == b"still open"
     ends.close()
@@ -96,7 +97,7 @@ def test_descriptors_that_do_not_block_are_waited_for():
     got = b""
     while len(got) < len(data):
         got += read(source)
-    writer.join(5)
+    writer.join(BOUND)
     assert got == data
     os.close(target)
     assert read(source) == b""

@@ -7,6 +7,7 @@ import sys
 
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.proxy.stdio.settings import StdioSettings
+from tests.bounds import BOUND
 
 
 def test_what_both_kinds_of_run_have_has_one_default():
@@ -21,5 +22,5 @@ def test_nothing_slow_is_loaded_before_the_server_runs():
         "print(*sorted({m.partition('.')[0] for m in sys.modules} "
         "& {'msgspec', 'aiohttp', 'asyncio', 'rich', 're2', 'jsonschema_rs', 'brotli'}))"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20)
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=BOUND)
     assert (loaded.stderr, loaded.stdout.split()) == (b"", [])

@@ -12,6 +12,7 @@ from mcp_tap.core.records import Decision, Message
 from mcp_tap.proxy.answering.verdicts import Told
 from mcp_tap.proxy.stdio import sluice
 from mcp_tap.proxy.stdio.steps import Decided, Seen, ToClient, ToServer
+from tests.bounds import BOUND
 from tests.piped import piped
 from tests.shim import ECHO, PING, python, request
 
@@ -174,7 +175,7 @@ def test_what_is_put_beside_a_passing_line_comes_after_it():
 def test_time_passes_for_who_decides(tmp_path):
     answerer = Answerer()
     with piped(ECHO, tmp_path, answering=answerer) as run:
-        assert answerer.ticked.wait(5)
+        assert answerer.ticked.wait(BOUND)
         assert run.end() == 0
 
 

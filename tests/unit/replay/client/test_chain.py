@@ -8,6 +8,7 @@ import itertools
 import pytest
 
 from mcp_tap.replay.client.peers import Reply
+from tests.bounds import BOUND
 from tests.resending import LIMITS, YES, deployed, message, resent
 from tests.traffic import META, STATE, Traffic, asks, done
 
@@ -129,7 +130,7 @@ async def test_a_server_that_says_things_without_end_is_left(tmp_path, monkeypat
         return floods if name == "tools/call" else {"tools": []}
 
     limits = type(LIMITS)(timeout=60)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         run, _ = await resent(deployed(tmp_path / "r.jsonl"), answer, limits=limits)
     assert run.played[0].failed
     assert ("messages came, and no response" in run.played[0].why) == (method != "roots/list")

@@ -11,6 +11,7 @@ from aiohttp import web
 from mcp_tap.bridge.heads import Tools
 from mcp_tap.replay.client.http import HttpPeer
 from mcp_tap.replay.client.peers import Unreachable
+from tests.bounds import BOUND
 from tests.bridges import META, NEW, OLD, Posted, until
 from tests.resending import message
 
@@ -42,7 +43,7 @@ async def serving(answer):
     tools = Tools()
     peer = HttpPeer(f"http://127.0.0.1:{runner.addresses[0][1]}/mcp", tools)
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(BOUND):
             yield peer, posted, tools
     finally:
         await peer.close()

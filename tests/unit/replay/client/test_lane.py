@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from tests.bounds import BOUND
 from tests.resending import LIMITS, Served, message, resent
 
 CAPTURES = Path(__file__).parents[4] / "captures"
@@ -104,6 +105,6 @@ async def test_a_server_that_never_takes_a_notification_holds_nothing_up():
 
     deaf = Deaf({})
     deaf.answer = lambda method, params: {"protocolVersion": "2025-11-25", "capabilities": {}}
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(BOUND):
         run, _ = await resent(SESSION, deaf, wanted={FORM}, limits=type(LIMITS)(timeout=0.01))
     assert run.played[0].answered

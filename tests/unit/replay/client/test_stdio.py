@@ -12,6 +12,7 @@ from mcp_tap.capture.reader import open_path
 from mcp_tap.core.records import Footer, Message
 from mcp_tap.replay.client.peers import Unreachable
 from mcp_tap.replay.client.stdio import StdioPeer, recording
+from tests.bounds import BOUND
 from tests.peers.programs import HERE
 from tests.resending import message
 
@@ -29,7 +30,7 @@ async def test_requests_get_their_responses_and_what_came_before_them_and_all_is
     await peer.start()
     heard = []
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(BOUND):
             first, second = await asyncio.gather(
                 peer.ask(call(1, "progress", steps=2), heard.append),
                 peer.ask(call(2, "where", region="eu"), pytest.fail),
@@ -49,7 +50,7 @@ async def test_a_server_that_dies_says_how_and_takes_no_more(tmp_path):
     peer = StdioPeer(recording(PLAIN, tmp_path / "r.jsonl"), words.append)
     await peer.start()
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(BOUND):
             reply = await peer.ask(call(1, "die"), pytest.fail)
             assert reply.said is None
             assert reply.why == peer.gone == "the server exited with code 3"
@@ -64,7 +65,7 @@ async def test_what_belongs_to_no_request_is_heard_by_who_listens(tmp_path):
     await peer.start()
     heard = asyncio.Queue()
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(BOUND):
             await peer.listen(heard.put_nowait)
             note = {"jsonrpc": "2.0", "method": "notifications/shout"}
             await peer.tell(message(note))
