@@ -288,14 +288,19 @@ def _taken(path: Path) -> CaptureError:
         return CaptureError(
             "capture-exists",
             f"{path} is a folder, not a file to write to",
-            help=f"--write {path / 'run.jsonl'}",
+            help=f"--write {shlex.quote(str(path / 'run.jsonl'))}",
         )
-    number = 2
-    while (free := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
-        number += 1
     return CaptureError(
         "capture-exists",
         f"{path} exists already",
         why="a capture is evidence: it is never overwritten or added to",
-        help=f"--write {free}",
+        help=f"--write {shlex.quote(str(free_name(path)))}",
     )
+
+
+def free_name(path: Path) -> Path:
+    """Name a file that is not there yet after one that is: `run-2.jsonl`."""
+    number = 2
+    while (free := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
+        number += 1
+    return free

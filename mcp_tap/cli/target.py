@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
+from mcp_tap.capture.file import free_name
 from mcp_tap.cli.output import why_not
 from mcp_tap.errors import CaptureError
 
@@ -61,14 +62,11 @@ def _created(path: Path) -> Iterator[IO[bytes]]:
 
 def _refusal(path: Path, error: OSError) -> CaptureError:
     if isinstance(error, FileExistsError):
-        number = 2
-        while (free := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
-            number += 1
         return CaptureError(
             "output-exists",
             f"{path} exists already",
             why="nothing is overwritten: it may be the only copy",
-            help=f"-o {shlex.quote(str(free))}",
+            help=f"-o {shlex.quote(str(free_name(path)))}",
         )
     why, help = why_not(path, error)
     return CaptureError(

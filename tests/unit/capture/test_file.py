@@ -48,13 +48,13 @@ def test_no_folder_is_made_for_a_file_with_a_mistyped_name(tmp_path):
 
 
 def test_an_existing_file_is_never_taken_and_a_free_name_is_offered(tmp_path):
-    path = tmp_path / "run.jsonl"
+    path = tmp_path / "my run.jsonl"
     path.write_text("mine")
-    (tmp_path / "run-2.jsonl").touch()
+    (tmp_path / "my run-2.jsonl").touch()
     with pytest.raises(CaptureError) as caught:
         CaptureFile(path, header())
     assert caught.value.code == "capture-exists"
-    assert caught.value.help == f"--write {tmp_path / 'run-3.jsonl'}"
+    assert caught.value.help == f"--write '{tmp_path}/my run-3.jsonl'"
     assert path.read_text() == "mine"
 
 
