@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TypeAlias
@@ -52,7 +53,9 @@ class Export:
                 "har-needs-http",
                 f"{self._reader.name} was recorded over stdio, and a HAR holds HTTP exchanges",
                 why="entries made up for lines would say things of a wire that there was not",
-                help=f"mcp-tap export {display(self._reader.path) or '-'} -f html",
+                help=shlex.join(
+                    ["mcp-tap", "export", display(self._reader.path) or "-", "-f", "html"]
+                ),
             )
 
     def run(self, target: str, out: Output) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,7 +96,7 @@ def load_baseline(path: Path | None, *, must_exist: bool = True) -> list[Known]:
             "baseline-unreadable",
             f"the baseline {path} cannot be read",
             why=(error.strerror or "unknown reason").lower(),
-            help=f"mcp-tap check --baseline {path} --write-baseline writes one",
+            help=f"mcp-tap check --baseline {shlex.quote(str(path))} --write-baseline writes one",
         ) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 import tempfile
 from collections import Counter
@@ -72,7 +73,7 @@ class Job:
                     "nothing-to-send",
                     "no call of the capture passes the filter" if words else
                     "there is no call in the capture",
-                    help=f"mcp-tap show {spec}",
+                    help=f"mcp-tap show {shlex.quote(spec)}",
                 )  # fmt: skip
             if self._given["dry_run"]:
                 return self._list(plan, index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import tempfile
 import zlib
@@ -65,26 +66,27 @@ def sound_index(path: Path, *, again: str) -> Index:
     Raises:
         CaptureError: it cannot be read, or not all of it is there.
     """
+    anew = f"rm {shlex.quote(str(path))} && {again}"
     try:
         reader = open_path(path)
         sides = sum(map(differs, reader))  # of all of it: what is damaged may stand at the end
     except CaptureError as error:
         if not error.help:
-            error.help = f"rm {path} && {again}"
+            error.help = anew
         raise
     if reader.torn is not None:
         raise CaptureError(
             "capture-torn",
             f"{path} stops in the middle of line {reader.torn.line}",
             why="the run was killed while writing, or the file was cut",
-            help=f"rm {path} && {again}",
+            help=anew,
         )
     if reader.lost:
         raise CaptureError(
             "records-lost",
             f"{path} lacks {plural(reader.lost, 'record')}",
             why="what they said cannot be replayed",
-            help=f"rm {path} && {again}",
+            help=anew,
         )
     if not sides:
         return Index.of([str(path)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -91,7 +92,7 @@ def check_writable(file: ConfigFile) -> None:
         raise FileError(
             "config-read-only",
             f"{file.path} is read-only, and was left as it is",
-            help=f"chmod u+w {file.path}",
+            help=f"chmod u+w {shlex.quote(str(file.path))}",
         )
 
 

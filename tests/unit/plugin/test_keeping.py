@@ -106,9 +106,9 @@ def test_a_sound_capture_is_read(tmp_path):
 
 
 def test_what_is_not_sound_says_how_to_record_it_anew(tmp_path):
-    path = write_run(tmp_path / "test.jsonl")
+    path = write_run(tmp_path / "test[a b].jsonl")
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(CaptureError) as error:
         sound_index(path, again="pytest x")
     assert error.value.code == "capture-torn"
-    assert error.value.help == f"rm {path} && pytest x"
+    assert error.value.help == f"rm '{path}' && pytest x"
