@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
+from math import isinf
 from typing import Any, Final
 
 import msgspec
@@ -74,18 +75,37 @@ def id_key(value: Any) -> tuple[bool, str]:
     return type(value) is str, text
 
 
-def digest(value: Any) -> bytes | None:
+def digest(value: Any, *, whole: bool = False) -> bytes | None:
     """Sum up a JSON value: equal ones, as `same_json` has it, have equal sums.
 
     None where that cannot be done: a text no encoding can write, or one thing deep inside another.
+
+    Args:
+        value: a JSON value, or structs that stand for one.
+        whole: numbers without fraction are integers in it already (`whole_number`); of structs
+            they have to be.
     """
     try:
         data = _sorting.encode(value)
-        if _FRACTION.search(data) is not None:
+        if not whole and _FRACTION.search(data) is not None:
             data = _sorting.encode(_whole(value))
     except (RecursionError, ValueError, TypeError, OverflowError):
         return None
     return blake2b(data, digest_size=16).digest()
+
+
+def whole_number(text: str) -> int | float:
+    """Read a number that is not written as an integer, and may be one; for a decoder.
+
+    Raises:
+        ValueError: it is none, or too large.
+    """
+    number = float(text)
+    if number.is_integer():
+        return int(number)
+    if isinf(number):
+        raise ValueError("number out of range")
+    return number
 
 
 def _whole(value: Any) -> Any:

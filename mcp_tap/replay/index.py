@@ -104,10 +104,6 @@ class Index:
         capture = Captured(source=source)
         self.captures.append(capture)
         reading = Reading(len(self.captures) - 1, capture)
-        take, at = reading.take, len(self.captures) - 1
-        for record in source.records():
-            take(record)
-            if see is not None:
-                see(at, record)
+        calls = reading.read(source.records(), see)
         source.find_lines()
-        self.calls += reading.calls()
+        self.calls += calls

@@ -9,7 +9,7 @@ from mcp_tap.core.values import digest
 
 NEVER_MATCHED: Final = ("_meta", "requestState", "inputResponses")
 """Parameters that take no part in telling calls apart."""
-_ALL_EQUAL: Final = frozenset({spec.INITIALIZE, spec.DISCOVER})
+ALL_EQUAL: Final = frozenset({spec.INITIALIZE, spec.DISCOVER})
 """Methods of which any two requests are equal: what they carry is who the client is."""
 
 
@@ -27,7 +27,7 @@ def matched(request: Any) -> dict[str, Any]:
     if type(request) is not dict:
         return {}
     method = request.get("method")
-    if method in _ALL_EQUAL:
+    if method in ALL_EQUAL:
         return {"method": method}
     params = params_of(request).copy()
     for name in NEVER_MATCHED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Iterable
 from sys import intern
 from typing import Any, Final
 
@@ -34,7 +35,8 @@ from mcp_tap.replay.recorded import (
     RecordedRound,
 )
 
-_NONE: Final = array("Q")
+_ITS_PLACE: Final = RecordedExchange(capture=-1, number=0, t=0.0)
+"""Stands for one that is plain so far: they are kept in the order in which they began."""
 _ALL_OF_PLAIN: Final = 5
 MOST_PLAIN: Final = 1_000
 """Exchanges that may be waited for: all their records are kept so long."""
@@ -64,35 +66,38 @@ class Reading:
         header = capture.header
         self._named = header.label or host_of(header)
 
-    def take(self, record: AnyRecord) -> None:
-        """Take the next record."""
-        kind = type(record)
-        number = getattr(record, "exchange", None)
-        if number is None:
-            self._link(record)
-            return
-        plain = self._plain.get(number)
-        if plain is not None:
-            if not plain.take(record):
+    def read(
+        self, records: Iterable[AnyRecord], see: Callable[[int, AnyRecord], object] | None = None
+    ) -> list[RecordedCall]:
+        """Read all records, and give the calls.
+
+        Args:
+            records: all of a run, in order.
+            see: told of each, with the index of its capture.
+        """
+        waiting, exchanges, link = self._plain, self._capture.exchanges, self._link
+        for record in records:  # in one loop: a call of ours for each would cost as much again
+            number: Any = getattr(record, "exchange", None)
+            plain, kind = waiting.get(number), type(record)
+            if plain is None:
+                begun = Plain.begin(record) if kind is HttpRequest else None  # type: ignore[arg-type]
+                if begun is None:
+                    link(record)
+                else:
+                    waiting[number] = begun
+                    exchanges[number] = _ITS_PLACE
+                    if len(waiting) > MOST_PLAIN:
+                        self._release(next(iter(waiting)))
+            elif not plain.take(record):
                 self._release(number)
             elif kind is Closed:
-                del self._plain[number]
+                del waiting[number]
                 self._settle_plain(number, plain)
-            return
-        if kind is HttpRequest:
-            plain = Plain.begin(record)  # type: ignore[arg-type]
-            if plain is not None:
-                self._plain[number] = plain
-                self._capture.exchanges[number] = RecordedExchange(
-                    capture=self._at, number=number, t=record.t, seqs=_NONE
-                )
-                if len(self._plain) > MOST_PLAIN:
-                    self._release(next(iter(self._plain)))
-                return
-        self._link(record)
+            if see is not None:
+                see(self._at, record)
+        return self._calls()
 
-    def calls(self) -> list[RecordedCall]:
-        """Give the calls, once all records were taken."""
+    def _calls(self) -> list[RecordedCall]:
         for at in list(self._plain):
             self._release(at)
         self._linking.finish()
@@ -119,8 +124,9 @@ class Reading:
 
     def _release(self, number: int) -> None:
         """Link an exchange after all."""
-        self._capture.exchanges[number].seqs = array("Q")
-        for record in self._plain.pop(number).records:
+        plain = self._plain.pop(number)
+        self._begun(number, plain.head.t)
+        for record in plain.records:
             self._link(record)
 
     def _begun(self, number: int, t: float) -> RecordedExchange:
@@ -155,45 +161,54 @@ class Reading:
 
     def _settle_plain(self, number: int, plain: Plain) -> None:
         """Make a recorded call of a plain exchange."""
-        request, head, closed = plain.request, plain.head, plain.records[-1]
-        assert request is not None
+        head, records = plain.head, plain.records
+        closed = records[-1]
         assert isinstance(closed, Closed)
-        seen = self._capture.exchanges[number]
-        seen.seqs = array("Q", [record.seq for record in plain.records])
-        seen.end, seen.how = closed.t, closed.how
-        seen.plain = len(plain.records) == _ALL_OF_PLAIN and closed.how == "complete"
-        seen.kind, seen.method, seen.era = "request", intern(request["method"]), "stateless"
-        seen.verb, seen.path, seen.status = "POST", intern(head.path), 200
-        target = target_of(request)
-        seen.target = None if target is None else intern(target)
-        self._capture.masked += len(plain.masked)
-        seen.key = None if plain.request_seq in plain.masked else key_of(request)
-        self._capture.eras.add("stateless")
+        path, method, target, key = intern(head.path), plain.method, plain.target, plain.key
+        capture = self._capture
+        capture.masked += plain.masked
+        capture.eras.add("stateless")
         if plain.server is not None:
-            self._servers[seen.path] = plain.server
+            self._servers[path] = plain.server
+        capture.exchanges[number] = seen = RecordedExchange(
+            capture=self._at,
+            number=number,
+            t=head.t,
+            end=closed.t,
+            how=closed.how,
+            kind="request",
+            verb="POST",
+            path=path,
+            method=method,
+            target=target,
+            era="stateless",
+            status=200,
+            plain=len(records) == _ALL_OF_PLAIN and closed.how == "complete",
+            key=key,
+            seqs=array("Q", [record.seq for record in records]),
+        )
+        round_ = RecordedRound(
+            number=1,
+            exchange=seen,
+            asks=NO_ASKS,
+            result_type=plain.result_type,
+            request_seq=plain.request_seq,
+            response_seq=plain.response_seq,
+        )
         self._done.append(
             RecordedCall(
                 capture=self._at,
                 number=0,
-                method=seen.method,
-                target=seen.target,
+                method=method,
+                target=target,
                 era="stateless",
                 version=plain.version,
                 outcome="ok",
-                t=plain.records[1].t,
+                t=plain.asked,
                 end=plain.end,
                 server=self._named,
-                key=seen.key,
-                rounds=(
-                    RecordedRound(
-                        number=1,
-                        exchange=seen,
-                        asks=NO_ASKS,
-                        result_type=plain.result_type,
-                        request_seq=plain.request_seq,
-                        response_seq=plain.response_seq,
-                    ),
-                ),
+                key=key,
+                rounds=(round_,),
             )
         )
 

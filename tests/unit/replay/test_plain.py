@@ -43,7 +43,7 @@ def test_a_call_with_a_result_is_plain():
     assert is_plain
     assert (plain.version, plain.result_type, plain.server) == ("2026-07-28", "complete", None)
     assert (plain.request_seq, plain.response_seq, plain.end) == (2, 4, 1.0)
-    assert plain.masked == ()
+    assert plain.masked == 0
 
 
 def test_so_is_one_whose_stream_tells_of_progress_first():
@@ -59,7 +59,7 @@ def test_a_server_that_names_itself_is_known_by_that():
 
 def test_a_masked_message_is_noted():
     plain, is_plain = taken(exchange(request(1), complete(1, "done")), masking)
-    assert (is_plain, plain.masked) == (True, (2,))
+    assert (is_plain, plain.masked, plain.key) == (True, 1, None)
 
 
 @pytest.mark.parametrize(
