@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.flow import Band, Flow, band_of
-from mcp_tap.core.facts.held import size_of, size_of_head
 from mcp_tap.core.facts.message import Message, speaks
+from mcp_tap.core.facts.plain import is_flat
 from mcp_tap.core.facts.seen import Run
-from mcp_tap.core.facts.steady import Rest, is_flat
+from mcp_tap.core.facts.steady import Rest
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.linking.state import Live
 from mcp_tap.core.model import Call, Exchange
@@ -184,7 +184,8 @@ class Judge:
         if live is None:
             return _NOTHING
         flow = live.flow or self._flow(live)
-        self._run.held.free(flow)
+        held = self._run.held
+        held.over(flow)
         flow.closed = record
         found = _NOTHING
         if not (live.exchange.from_tap or flow.spent or self._sparing.end(flow)):
@@ -193,7 +194,8 @@ class Judge:
         flow.release()
         if not found:
             live.flow = None  # else `keep` has to know of which call it was
-        self._run.held.settle()
+        if held.bytes > held.most:
+            held.settle()
         return found
 
     def _gap(self, _: Live | None, record: Gap, __: Any) -> list[Finding]:
@@ -254,27 +256,36 @@ class Judge:
             return _NOTHING
         if not (flow.is_endpoint or speaks(value)):
             return _NOTHING
-        if record.truncated or is_outline(record):
+        if record.truncated or (record.text is not None and is_outline(record)):
             self._run.whole = self._run.whole and self._http
             return self._engine.judge(flow, None, (("cut", None, record),))
+        return self._spoken(live, flow, Message(record, value, flow))
+
+    def _spoken(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
+        """Judge a message that is whole, and neither the tap's own nor elsewhere."""
         track = live.track
         flow.call = track.call if track is not None else None
         flow.round = live.round
-        message = Message(record, value, flow)
-        if record.sender != "server":
+        if message.sender != "server":
             self._sent(live, flow, message)
-        elif record.sse is not None or message.request is None or message.method == spec.INITIALIZE:
+        elif (
+            message.request is None
+            or message.record.sse is not None
+            or message.method == spec.INITIALIZE
+        ):
             self._received(live, flow, message)
         rest = None if flow.spent else self._sparing.rest(flow, message)
         if rest is None:
             found = self._in_full(live, flow, message)
         else:
             found = self._in_part(live, flow, message, rest)
+        held = self._run.held
         if message is flow.sent or message is flow.response:
-            self._weigh(flow, message)
+            held.weigh(flow, message)
         if track is not None and track.first is None and message.event == "request":
             track.first = message
-        self._run.held.settle()
+        if held.bytes > held.most:
+            held.settle()
         return found
 
     def _in_full(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
@@ -308,17 +319,6 @@ class Judge:
         for note in rest.notes:
             note(message)
         return found
-
-    def _weigh(self, flow: Flow, message: Message) -> None:
-        """Weigh what is held until its exchange ends; over stdio it ends with its response."""
-        if message is flow.sent:
-            known = flow.known
-            head = known.size if known is not None else size_of_head(flow.head)
-            self._run.held.add(flow, size_of(message) + head)
-        elif self._http:
-            self._run.held.add(flow, size_of(message))
-        else:
-            self._run.held.free(flow)
 
     def _sent(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn from a client's message which rules hold for its exchange."""

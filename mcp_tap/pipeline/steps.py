@@ -80,7 +80,7 @@ def _answered(flow: Flow, home: Flow | None, answer: Answer) -> None:
         return
     if len(home.answers) < MOST_ANSWERS:
         home.answers = (*home.answers, answer)
-        flow.seen.run.held.add(home, size_of(answer.message))
+        flow.seen.run.held.more(home, size_of(answer.message))
     if home.call is not None:
         flow.call, flow.round = home.call, home.call.rounds[-1]
 

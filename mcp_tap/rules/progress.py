@@ -41,7 +41,7 @@ def progress_token_invalid(m: Message) -> Hits:
     of one program, whose tokens need not differ.
     """
     token = m.meta.get("progressToken", _NONE)
-    if token is _NONE or is_masked(token):
+    if token is _NONE or m.flow.seen.progress.is_new(token) or is_masked(token):
         return None
     key = token_key(token)
     if key is None:

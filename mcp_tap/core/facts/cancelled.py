@@ -54,6 +54,8 @@ class Cancelled(Topic):
     def __init__(self) -> None:
         """Begin with none."""
         self._sent: Recent[Token, Sent] | None = None
+        self._highest = -1
+        """Of the ids that are integers; mostly they count up, and so are new without a look."""
 
     @property
     def complete(self) -> bool:
@@ -94,8 +96,12 @@ class Cancelled(Topic):
             return
         if sent is None:
             sent = self._sent = Recent(MOST_ON_HTTP if flow.http else MOST_ON_STDIO)
-        before = sent.get(key)
-        shared = before is not None and not before.is_over
+        shared = False
+        if type(key) is int and key > self._highest:
+            self._highest = key
+        else:
+            before = sent.get(key)
+            shared = before is not None and not before.is_over
         exchange = flow.exchange
         new = Sent(exchange.number, exchange, named(message.method), flow.band == MODERN, shared)
         sent.put(key, new)

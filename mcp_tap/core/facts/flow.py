@@ -89,6 +89,8 @@ class Flow(Struct, eq=False, weakref=True):
     """The same of the head of the response."""
     spent: bool = False
     """It held too much and had to let go of it: memory still learns from it, no rule looks."""
+    small: bool = False
+    """What it holds is so little that it is not weighed."""
     answered: bool = False
     """A response with the id of its request has come."""
     settled: bool = False

@@ -47,6 +47,8 @@ class Pending(Topic):
         self.started = False
         """A request was seen."""
         self._lowest: float | None = None
+        self._highest = -1.0
+        """Of the ids that are numbers; mostly they count up, and so are new without a look."""
         self._open: dict[Key, int] = {}
         self._forgot = False
         self._over: Bounded[Key, State] = Bounded(MOST_OVER, _LONGEST)
@@ -65,6 +67,8 @@ class Pending(Topic):
 
     def is_open(self, flow: Flow, request_id: Any) -> bool:
         """Tell whether a request of the same credential with this id waits for its response."""
+        if type(request_id) is int and request_id > self._highest:
+            return False
         key = _key(flow, request_id)
         return key is not None and key in self._open
 
@@ -110,12 +114,20 @@ class Pending(Topic):
         if kind is not int and kind is not str and kind is not float:
             return
         lowest = self._lowest
-        if kind is not str and (lowest is None or number < lowest):
-            self._lowest = number
-        if kind is str and len(number) > SHORT:
-            number = short(number)
-        known, key = self._open, (flow.credential, number)
-        known[key] = 1 if key not in known else known.pop(key) + 1
+        known = self._open
+        if kind is str:
+            key: Key = flow.credential, number if len(number) <= SHORT else short(number)
+            known[key] = known.pop(key, 0) + 1
+        elif number > self._highest:
+            self._highest = number
+            if lowest is None:
+                self._lowest = number
+            known[flow.credential, number] = 1
+        else:
+            if lowest is None or number < lowest:
+                self._lowest = number
+            key = flow.credential, number
+            known[key] = known.pop(key, 0) + 1
         if len(known) > MOST_OPEN:
             del known[next(iter(known))]
             self._forgot = True

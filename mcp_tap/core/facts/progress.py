@@ -48,6 +48,8 @@ class Progress(Topic):
         self._users: Recent[Token, tuple[Exchange, ...]] = Recent(MOST_TOKENS)
         self.odd = False
         """A request gave what can be no token."""
+        self._highest = -1
+        """Of the tokens that are numbers; mostly they count up, and so are new without a look."""
 
     def note(self, message: Message) -> None:
         """Take note of a request's token, or of a value that was reported."""
@@ -56,6 +58,10 @@ class Progress(Topic):
             return
         given = message.meta.get("progressToken")
         if given is None:
+            return
+        if type(given) is int and given > self._highest:
+            self._highest = given
+            self._users.put(given, (message.flow.exchange,))
             return
         token = token_key(given)
         if token is None:
@@ -66,6 +72,12 @@ class Progress(Topic):
         if before is not None:
             users = (*before, *users)[-MOST_USERS:]
         self._users.put(token, users)
+        if type(token) is int and token > self._highest:
+            self._highest = token
+
+    def is_new(self, given: Any) -> bool:
+        """Tell whether a token is such that no request can have given it before."""
+        return type(given) is int and given > self._highest
 
     def _reported(self, message: Message) -> None:
         params = message.params

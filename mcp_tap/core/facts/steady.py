@@ -43,7 +43,6 @@ _RARE: Final = frozenset({"inputRequests", "inputResponses", "requestState", "ta
 _OTHERS: Final = frozenset({INITIALIZE, LISTEN})
 """Requests that are looked at in full, each time."""
 _REPORT: Final = frozenset({_PROGRESS, "progress", "total", "message"})
-_FREE: Final = frozenset({"_meta", "structuredContent"})
 _SCALARS: Final = frozenset({str, int, float})
 
 
@@ -61,7 +60,17 @@ class Rest(NamedTuple):
 class Known:
     """A request in which steady rules found nothing."""
 
-    __slots__ = ("fields", "meta", "path", "progress", "replies", "rest", "size", "version")
+    __slots__ = (
+        "_tracked",
+        "fields",
+        "meta",
+        "path",
+        "progress",
+        "replies",
+        "rest",
+        "size",
+        "version",
+    )
 
     def __init__(self, message: Message) -> None:
         """Remember one."""
@@ -71,7 +80,9 @@ class Known:
         self.size = size_of_head(head)
         self.fields = None if head is None else Fields(head.headers)
         self.version = flow.exchange.version
-        self.meta = _plain(message.meta)
+        self._tracked = {**message.meta, _PROGRESS: None}
+        """Its `_meta` with a place for the token of another one."""
+        self.meta = {k: v for k, v in self._tracked.items() if k != _PROGRESS}
         self.replies: dict[Any, Reply] = {}
         """Heads of responses to such a request, by status and media type."""
         self.rest: Rest | None = None
@@ -82,7 +93,11 @@ class Known:
         """Tell whether another `_meta` is this one's, but for the token of progress."""
         if _PROGRESS not in meta:
             return meta == self.meta
-        return len(meta) == len(self.meta) + 1 and self.meta.items() <= meta.items()
+        other = self._tracked
+        other[_PROGRESS] = meta[_PROGRESS]
+        same = meta == other
+        other[_PROGRESS] = None
+        return same
 
 
 class Result:
@@ -250,25 +265,6 @@ def learn_result(message: Message) -> None:
         flow.seen.run.steady.weigh(0 if message.meta is NONE else size_of(message))
 
 
-def is_flat(result: dict[str, Any]) -> bool:
-    """Tell whether nothing in a result needs a look inside.
-
-    Beside `_meta` and `structuredContent` there are only scalars, and arrays of text blocks that
-    have no more than their text.
-    """
-    for name, value in result.items():
-        kind = type(value)
-        if kind is list:
-            for block in value:
-                if type(block) is not dict or len(block) != 2 or block.get("type") != "text":
-                    return False
-                if type(block.get("text")) is not str:
-                    return False
-        elif kind is dict and name not in _FREE:
-            return False
-    return True
-
-
 def is_plain_progress(message: Message) -> bool:
     """Tell whether a notification is mere progress of a request steady rules found nothing in.
 
@@ -333,14 +329,6 @@ def _is_plain_result(message: Message, flow: Flow, result: dict[str, Any]) -> bo
         and value.get("jsonrpc") == "2.0"
         and not flow.event_fields
     )
-
-
-def _plain(meta: dict[str, Any]) -> dict[str, Any]:
-    if _PROGRESS not in meta:
-        return meta
-    rest = meta.copy()
-    del rest[_PROGRESS]
-    return rest
 
 
 def _is_usual(head: HttpRequest | HttpResponse) -> bool:

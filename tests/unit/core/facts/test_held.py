@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from mcp_tap.core.facts.held import Held, size_of, size_of_head
+from copy import copy
+
+from mcp_tap.core.facts.held import MOST_BYTES, ROOM, Held, size_of, size_of_head
 from mcp_tap.core.facts.message import Message
 from mcp_tap.core.records import HttpResponse
 from mcp_tap.core.records import Message as Record
@@ -69,3 +71,30 @@ def test_a_head_weighs_what_its_fields_have():
     headers = [("Host", "example.com"), ("Accept", "*/*")]
     assert size_of_head(HttpResponse(seq=1, t=0.0, exchange=1, status=200, headers=headers)) == 24
     assert size_of_head(None) == 0
+
+
+def test_small_exchanges_are_not_weighed_until_a_fourth_of_all_is_set_aside_for_them():
+    held, flow = Held(), message("tools/list", 1).flow
+    flows = [copy(flow) for _ in range(MOST_BYTES // ROOM)]
+    for one in flows:
+        held.spare(one)
+    small = [one for one in flows if one.small]
+    assert held.bytes == ROOM * len(small) == MOST_BYTES // 4
+    for one in small:
+        held.over(one)
+    assert (held.bytes, any(one.small for one in small)) == (0, False)
+
+
+def test_an_exchange_that_grows_is_small_no_longer_and_lets_go_as_others_do():
+    held, flow = Held(most=8 * ROOM), message("tools/list", 1).flow
+    held.spare(flow)
+    held.more(flow, 7 * ROOM)
+    held.settle()
+    assert (flow.small, flow.spent, held.bytes) == (False, False, 8 * ROOM)
+    held.more(flow, 1)
+    held.settle()
+    assert (flow.spent, held.bytes) == (True, 0)
+    held.spare(flow)
+    held.most = 0
+    held.settle()
+    assert flow.small

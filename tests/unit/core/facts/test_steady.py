@@ -17,7 +17,6 @@ from mcp_tap.core.facts.steady import (
     MOST_REPLIES,
     Steady,
     head_of,
-    is_flat,
     is_plain_progress,
     learn_result,
     result_of,
@@ -247,23 +246,6 @@ def test_replies_of_one_request_are_bounded():
         learn_result(answered(replied(request, status=status).request))
     assert request.flow.known is not None
     assert len(request.flow.known.replies) <= MOST_REPLIES
-
-
-@pytest.mark.parametrize(
-    ("members", "flat"),
-    [
-        ({"content": TEXT, "_meta": {"a": {}}, "structuredContent": {"a": {}}, "n": 1}, True),
-        ({"content": []}, True),
-        ({"content": [{"type": "text", "text": 5}]}, False),
-        ({"content": [{"type": "text", "text": "x", "_meta": {}}]}, False),
-        ({"content": [{"type": "image", "data": "x"}]}, False),
-        ({"content": ["x"]}, False),
-        ({"other": {}}, False),
-    ],
-    ids=str,
-)
-def test_a_flat_result_has_nothing_to_look_into(members, flat):
-    assert is_flat(members) is flat
 
 
 @pytest.mark.parametrize(
