@@ -173,7 +173,7 @@ class Person:
     async def __call__(self, asks, unmatched):
         self.asked.set()
         try:
-            await asyncio.wait_for(self.go.wait(), 5)
+            await asyncio.wait_for(self.go.wait(), BOUND)
         except asyncio.CancelledError:
             self.cancelled = True
             raise

@@ -7,6 +7,7 @@ import json
 
 from mcp_tap.core.model import Call
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.pushing import (
     ACCEPTED,
     LINES,
@@ -188,7 +189,7 @@ async def test_an_ask_on_the_stream_of_the_session_is_for_the_call_under_way(tmp
         if message.start.startswith(b"GET"):
             await wire.send(SSE_HEAD)
             listening.set()
-            await asyncio.wait_for(asked.wait(), 5)
+            await asyncio.wait_for(asked.wait(), BOUND)
             await wire.send(chunk(event(note("notifications/tools/list_changed"))))
             await wire.send(chunk(event(day())))
             await wire.rest()
@@ -205,7 +206,7 @@ async def test_an_ask_on_the_stream_of_the_session_is_for_the_call_under_way(tmp
         await stream.send(
             get(b"/mcp", accept, SESSION, b"Authorization: Bearer abc", b"Last-Event-ID: 4")
         )
-        await asyncio.wait_for(listening.wait(), 5)
+        await asyncio.wait_for(listening.wait(), BOUND)
         response = await rig.ask(post(book(), *LINES, SESSION))
         assert b"tue" in response.body
         await stream.until(b"list_changed")
@@ -263,7 +264,7 @@ async def test_parallel_calls_of_a_session_get_their_own_answers(tmp_path):
                 number = value["id"]
                 waiting[number] = asyncio.get_running_loop().create_future()
                 await wire.send(SSE_HEAD, chunk(event(day(number, f"Day {number}?"))))
-                answer = await asyncio.wait_for(waiting[number], 5)
+                answer = await asyncio.wait_for(waiting[number], BOUND)
                 await wire.send(chunk(event(result(number, json.dumps(answer)))), LAST_CHUNK)
             else:
                 await wire.send(ACCEPTED)

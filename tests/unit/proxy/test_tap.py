@@ -11,6 +11,7 @@ from mcp_tap.net.target import parse_target
 from mcp_tap.net.upstream import UpstreamPool
 from mcp_tap.proxy.recording import Recording
 from mcp_tap.proxy.tap import Tap
+from tests.bounds import BOUND
 from tests.heads import ASK
 
 
@@ -86,7 +87,7 @@ async def test_work_of_the_run_is_held_on_to_until_it_is_done():
 
     task = made.spawn(work())
     assert task in made._tasks
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, BOUND)
     await asyncio.sleep(0)
     assert done.is_set()
     assert not made._tasks

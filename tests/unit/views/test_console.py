@@ -40,7 +40,7 @@ class Terminal(io.StringIO):
             return all(word in self.text() for word in wanted)
 
         with self.changed:
-            assert self.changed.wait_for(there, 5.0), f"no {wanted} in\n{self.text()}"
+            assert self.changed.wait_for(there, BOUND), f"no {wanted} in\n{self.text()}"
             return self.text()
 
     def text(self) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from mcp_tap.proxy.answering import eras
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.pushing import (
     ACCEPTED,
     LINE_END,
@@ -91,7 +92,7 @@ async def test_an_ask_in_an_encoded_stream_is_taken_out_of_it(tmp_path):
 
         await wire.send(head, packed(note("notifications/message", level="info", data="a")))
         await wire.send(packed(day()))
-        await asyncio.wait_for(answer.wait(), 5)
+        await asyncio.wait_for(answer.wait(), BOUND)
         await wire.send(packed(result(number)), chunk(packer.flush()), LAST_CHUNK)
 
     async with tapped(
@@ -112,7 +113,7 @@ async def test_an_ask_is_found_however_its_stream_is_cut(tmp_path):
         for at in range(0, len(stream), 7):
             await wire.send(chunk(stream[at : at + 7]))
             await asyncio.sleep(0)
-        await asyncio.wait_for(answer.wait(), 5)
+        await asyncio.wait_for(answer.wait(), BOUND)
         rest = event(result(number))
         await wire.send(chunk(rest[:20]), chunk(rest[20:]), LAST_CHUNK)
 
@@ -131,7 +132,7 @@ async def test_a_session_is_learned_from_whatever_initialize_is_answered_with(tm
 
     async def reply(wire, number):
         await wire.send(SSE_HEAD, chunk(event(day())))
-        await asyncio.wait_for(answer.wait(), 5)
+        await asyncio.wait_for(answer.wait(), BOUND)
         await wire.send(chunk(event(result(number))), LAST_CHUNK)
 
     def begin(number):
@@ -194,7 +195,7 @@ async def test_a_session_whose_beginning_was_not_seen_can_be_answered(tmp_path):
 
     async def reply(wire, number):
         await wire.send(SSE_HEAD, chunk(event(day())))
-        await asyncio.wait_for(answer.wait(), 5)
+        await asyncio.wait_for(answer.wait(), BOUND)
         await wire.send(chunk(event(result(number))), LAST_CHUNK)
 
     async with tapped(

@@ -12,6 +12,7 @@ from mcp_tap.proxy.answering import errand
 from mcp_tap.proxy.answering.errand import Errand, errand_head
 from mcp_tap.proxy.answering.records import Records
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.rig import SSE_HEAD, chunk, event, ok, tapped
 
 BODY = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -47,7 +48,7 @@ async def sent(rig, *, drop=False):
     if drop:
         found.drop("shutdown", "the tap stopped")
         return None
-    return await asyncio.wait_for(told, 5)
+    return await asyncio.wait_for(told, BOUND)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from mcp_tap.answers.book import Answered, Given, Unmatched
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.pushing import (
     LINES,
     SCRIPT,
@@ -66,7 +67,7 @@ async def test_a_person_is_not_asked_any_more_for_what_a_server_takes_back(tmp_p
 
     async def story(wire, message, server):
         await wire.send(SSE_HEAD, chunk(event(who())))
-        await asyncio.wait_for(person.asked.wait(), 5)
+        await asyncio.wait_for(person.asked.wait(), BOUND)
         back = note("notifications/cancelled", requestId=5)
         body = result(message.json["id"])
         await wire.send(chunk(event(back)), chunk(event(body)), LAST_CHUNK)
@@ -132,7 +133,7 @@ async def test_an_answer_is_delivered_although_its_client_left(tmp_path):
         await wire.until(b"\r\n\r\n")
         wire.reset()
         assert (await server.answer()).json["result"]["action"] == "accept"
-        await asyncio.wait_for(gone.wait(), 5)
+        await asyncio.wait_for(gone.wait(), BOUND)
 
 
 async def test_a_call_whose_answer_the_server_does_not_take_ends_with_an_error(tmp_path):
@@ -159,7 +160,7 @@ async def test_a_call_that_has_its_result_gets_no_error_behind_it(tmp_path):
 
     async def story(wire, message, server):
         await wire.send(SSE_HEAD, chunk(event(day())), chunk(event(result())))
-        await asyncio.wait_for(refused.wait(), 5)
+        await asyncio.wait_for(refused.wait(), BOUND)
         await wire.send(LAST_CHUNK)
 
     refusal = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
@@ -214,7 +215,7 @@ async def test_a_person_whose_stream_ended_is_asked_again_when_it_is_taken_up(tm
     async def story(wire, message, server):
         await wire.send(SSE_HEAD, chunk(b"id: 1\r\n\r\n"))
         await wire.send(chunk(b"id: 2\r\n" + event(who())))
-        await asyncio.wait_for(person.asked.wait(), 5)
+        await asyncio.wait_for(person.asked.wait(), BOUND)
         if message.start.startswith(b"GET"):
             await server.answer()
             await wire.send(chunk(b"id: 3\r\n" + event(result(7))))

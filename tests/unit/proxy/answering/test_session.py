@@ -9,6 +9,7 @@ import pytest
 
 from mcp_tap.proxy.answering.session import Called, Session
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.pushing import LINES, SCRIPT, SESSION, Server, book, day, opened, result, rpc
 from tests.rig import SSE_HEAD, chunk, event, get, ok, post, tapped
 
@@ -61,7 +62,7 @@ async def test_an_ask_after_a_cancelled_call_is_for_the_call_that_is_under_way(t
         if message.start.startswith(b"GET"):
             await wire.send(SSE_HEAD)
             listening.set()
-            await asyncio.wait_for(asked.wait(), 5)
+            await asyncio.wait_for(asked.wait(), BOUND)
             await wire.send(chunk(event(day())))
             await wire.rest()
         elif message.json["params"]["name"] == "linger":
@@ -78,9 +79,9 @@ async def test_an_ask_after_a_cancelled_call_is_for_the_call_that_is_under_way(t
         await opened(rig)
         stream, lingering = await rig.client(), await rig.client()
         await stream.send(get(b"/mcp", b"Accept: text/event-stream", SESSION))
-        await asyncio.wait_for(listening.wait(), 5)
+        await asyncio.wait_for(listening.wait(), BOUND)
         await lingering.send(post(rpc("tools/call", 6, name="linger"), *LINES, SESSION))
-        await asyncio.wait_for(left.wait(), 5)
+        await asyncio.wait_for(left.wait(), BOUND)
         await rig.ask(post(cancelling(6), *LINES, SESSION))
         response = await rig.ask(post(book(), *LINES, SESSION))
         assert b"tue" in response.body

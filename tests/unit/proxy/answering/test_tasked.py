@@ -10,6 +10,7 @@ from mcp_tap.answers.book import Given, Unmatched
 from mcp_tap.proxy.answering import tasked, tasks
 from mcp_tap.proxy.answering.errand import Outcome
 from tests.asking import answering
+from tests.bounds import BOUND
 from tests.rig import ok, tapped, until
 from tests.tasking import DONE, SCRIPT, Server, call, poll, reply, send, waiting
 
@@ -129,7 +130,7 @@ def person(how, go=None):
     async def decide(asks, unmatched):
         asked.append([ask.key for ask in asks])
         if go is not None:
-            await asyncio.wait_for(go.wait(), 5)
+            await asyncio.wait_for(go.wait(), BOUND)
         given = {ask.key: Given(entry=None, answer={"action": how}, kind=ask.ask) for ask in asks}
         return Unmatched(how=how, misses=unmatched.misses, answers=given)
 

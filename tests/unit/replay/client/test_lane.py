@@ -33,7 +33,7 @@ class Session(Served):
 
         async def push(heard):
             heard(message({"jsonrpc": "2.0", "id": "ask-7", **self.asked}))
-            answer = await asyncio.wait_for(self.answers.get(), 2)
+            answer = await asyncio.wait_for(self.answers.get(), BOUND)
             return {"content": [{"type": "text", "text": str(answer)}]}
 
         return push
