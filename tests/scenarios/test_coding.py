@@ -28,15 +28,11 @@ def from_server(rig, *kinds):
     return [r for r in rig.records(*kinds) if r.sender == "server"]
 
 
-def answering(*parts: bytes):
-    return staying(*parts)
-
-
 @pytest.mark.parametrize("coding", PACKED)
 async def test_the_wire_is_verbatim_and_the_record_is_decoded(tmp_path, coding):
     packed = PACKED[coding](PONG)
     answer = ok(packed, b"Content-Encoding: " + coding)
-    async with tapped(answering(answer), tmp_path) as rig:
+    async with tapped(staying(answer), tmp_path) as rig:
         client = await rig.client()
         await client.send(post(PING, b"Accept-Encoding: gzip, deflate, br, zstd"))
         await client.message()
@@ -51,7 +47,7 @@ async def test_the_wire_is_verbatim_and_the_record_is_decoded(tmp_path, coding):
 
 async def test_a_compressed_request_is_decoded_for_the_record_too(tmp_path):
     packed = gzip.compress(PING)
-    async with tapped(answering(ok()), tmp_path) as rig:
+    async with tapped(staying(ok()), tmp_path) as rig:
         await rig.ask(post(packed, b"Content-Encoding: gzip"))
         assert rig.upstream.received.endswith(packed)
         await rig.stop()
@@ -69,7 +65,7 @@ async def test_a_compressed_stream_is_recorded_event_by_event(tmp_path):
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n"
         b"Transfer-Encoding: chunked\r\n\r\n"
     )
-    async with tapped(answering(head, *chunks, LAST_CHUNK), tmp_path) as rig:
+    async with tapped(staying(head, *chunks, LAST_CHUNK), tmp_path) as rig:
         await rig.ask(post())
         await rig.stop()
         assert [m.payload() for m in from_server(rig, Message)] == [
@@ -100,7 +96,7 @@ async def test_a_compressed_stream_is_recorded_beyond_the_cap_of_one_body(tmp_pa
 
 
 async def test_an_unknown_coding_is_recorded_as_it_came(tmp_path):
-    async with tapped(answering(ok(b"\x00\xff?", b"Content-Encoding: secret")), tmp_path) as rig:
+    async with tapped(staying(ok(b"\x00\xff?", b"Content-Encoding: secret")), tmp_path) as rig:
         assert (await rig.ask(post())).body == b"\x00\xff?"
         await rig.stop()
         (record,) = from_server(rig, Message, Body)
@@ -111,7 +107,7 @@ async def test_an_unknown_coding_is_recorded_as_it_came(tmp_path):
 async def test_a_corrupt_payload_passes_and_the_record_says_so(tmp_path, coding):
     corrupt = b"\xff\xff this is nothing of the kind " * 10
     answer = ok(corrupt, b"Content-Encoding: " + coding)
-    async with tapped(answering(answer), tmp_path) as rig:
+    async with tapped(staying(answer), tmp_path) as rig:
         client = await rig.client()
         await client.send(post())
         await client.message()
@@ -166,7 +162,7 @@ async def test_a_bomb_passes_and_is_recorded_within_bounds(tmp_path, kind):
         b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Encoding: gzip\r\n"
         b"Content-Length: %d\r\n\r\n" % (kind, len(bomb))
     )
-    async with tapped(answering(head, bomb), tmp_path, max_body=1 << 20) as rig:
+    async with tapped(staying(head, bomb), tmp_path, max_body=1 << 20) as rig:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert (await rig.ask(post())).body == bomb
         await rig.stop()
