@@ -362,7 +362,7 @@ async def test_address_that_others_can_reach_is_warned_of(tap):
     assert err.startswith("warning: listening on 0.0.0.0: other machines can reach")
 
 
-async def test_error_in_json(tap):
+async def test_an_error_is_json_where_json_is_asked_for(tap):
     code, out, err = await (await tap("localhost:3000/mcp", "--json")).end()
     assert (code, out) == (2, "")
     assert json.loads(err)["error"]["code"] == "bad-upstream"

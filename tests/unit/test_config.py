@@ -339,7 +339,7 @@ def test_numbers_stand_for_themselves(repository):
 @pytest.mark.parametrize(
     ("word", "near"), [("max-body", "max-body"), ("maxbody", "max-body"), ("qqq", None)]
 )
-def test_nearest_name(word, near):
+def test_the_nearest_name_is_given_where_one_is_near(word, near):
     assert config.nearest(word, ["listen", "max-body"]) == near
 
 

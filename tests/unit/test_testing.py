@@ -14,7 +14,7 @@ from mcp_tap.core.records import (
 )
 from mcp_tap.core.wire import UNPARSED
 from mcp_tap.testing import records_of, run_case
-from tests.cases import RESULT, answer, call, exchange, line, note, stdio, stream, traffic
+from tests.cases import RESULT, answer, call, error, exchange, line, note, stdio, stream, traffic
 
 
 def kinds(case):
@@ -109,6 +109,8 @@ def test_lines_become_messages_noise_and_standard_error():
     assert records[0].transport == "stdio"
 
 
-def test_findings_come_out():
-    found = run_case(traffic(exchange(call(), answer(RESULT))))
-    assert all(isinstance(finding, Finding) for finding in found)
+def test_what_is_wrong_with_a_case_is_found():
+    assert run_case(traffic(exchange(call(), answer(RESULT)))) == []
+    (found,) = run_case(traffic(exchange(call(), answer(error(code=-32023)))))
+    assert isinstance(found, Finding)
+    assert (found.rule, found.exchange) == ("ERR-001", 1)

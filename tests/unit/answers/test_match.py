@@ -39,7 +39,7 @@ ASK = form("otp_1", message="Your GitHub username, please", amount={"type": "num
         ("arguments", {"n": 1}, of(ASK, arguments={"n": 1.0, "m": 2})),
     ],
 )
-def test_it_holds(key, value, ask):
+def test_a_condition_holds_for_what_is_as_it_says(key, value, ask):
     assert condition(key, value).test(ask)
 
 
@@ -68,7 +68,7 @@ def test_it_holds(key, value, ask):
         ("arguments", {"n": 1}, of(ASK, arguments=None)),
     ],
 )
-def test_it_does_not_hold(key, value, ask):
+def test_a_condition_does_not_hold_for_anything_else(key, value, ask):
     assert not condition(key, value).test(ask)
 
 

@@ -201,7 +201,7 @@ async def test_a_session_nobody_uses_ends_by_itself(monkeypatch):
         assert (await begun.call(1, "pid")).status == 404
 
 
-async def test_sessions_are_bounded(monkeypatch):
+async def test_no_more_sessions_are_open_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr(module, "MOST_SESSIONS", 1)
     async with fronted() as front:
         await session(front)

@@ -66,7 +66,7 @@ def test_help_fits_80_columns(name, capsys):
 
 
 @pytest.mark.parametrize("args", [["-V"], ["--version"], ["http", "-V"]])
-def test_version(args, capsys):
+def test_the_version_is_told_wherever_it_is_asked_for(args, capsys):
     assert main.run(args) == 0
     assert capsys.readouterr().out == f"mcp-tap {__version__}\n"
 

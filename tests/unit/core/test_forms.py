@@ -5,6 +5,7 @@ import pytest
 from mcp_tap.core.forms import (
     MOST_FIELDS,
     Field,
+    Form,
     bounds,
     check_format,
     choices,
@@ -123,5 +124,8 @@ def test_options_that_lack_something_are_no_composition():
     assert is_composition({"type": "string"})
 
 
-def test_a_limit_there_is():
+def test_of_a_form_no_more_fields_are_read_than_there_is_room_for():
     assert 300 < MOST_FIELDS < 10_000
+    for count, whole in ((MOST_FIELDS, True), (MOST_FIELDS + 1, False)):
+        form = Form({"properties": {f"f{n}": {"type": "string"} for n in range(count)}})
+        assert (len(form.fields), form.whole) == (MOST_FIELDS, whole)

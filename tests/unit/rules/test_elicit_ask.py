@@ -112,7 +112,7 @@ def test_a_capability_without_a_mode_is_told_once_a_client():
 @pytest.mark.parametrize(
     ("version", "expected"), [("2025-11-25", ["ELIC-012"]), ("2025-06-18", [])]
 )
-def test_initialize_declares_too(version, expected):
+def test_what_initialize_declared_counts_as_declared(version, expected):
     assert ids(traffic(*handshake(version, {"elicitation": {"frm": {}}})), *MINE) == expected
     assert ids(traffic(*handshake(version, {"elicitation": {}})), *MINE) == []
 

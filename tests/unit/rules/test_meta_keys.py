@@ -73,7 +73,7 @@ def test_keys_that_follow_the_grammar(key):
         "x" * 300 + "!",
     ],
 )
-def test_keys_that_do_not(key):
+def test_keys_that_do_not_follow_the_grammar(key):
     assert not is_key(key)
 
 

@@ -145,7 +145,7 @@ def test_over_stdio_any_unanswered_request_will_do():
         ((-2, -1), 0),
     ],
 )
-def test_values_grow(values, count):
+def test_values_that_do_not_grow_are_found_once(values, count):
     ticks = [tick(progress=value, total=len(values) - index) for index, value in enumerate(values)]
     case = traffic(exchange(call(meta=token("p")), stream(*ticks, RESULT)))
     assert ids(case, "PROG") == ["PROG-003"] * count

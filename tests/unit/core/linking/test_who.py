@@ -98,7 +98,7 @@ def test_two_principals_tell_equal_calls_apart():
     assert len(talk.calls) == 2
 
 
-def test_sessions_are_bounded():
+def test_no_more_sessions_are_remembered_than_there_is_room_for():
     talk = Talk()
     for n in range(5000):
         talk.post(old_call(1), in_session(f"s{n}"))
