@@ -223,12 +223,13 @@ def _numbers(spec: str, words: Sequence[str]) -> set[int]:
     """
     from mcp_tap.capture.reader import open_capture
     from mcp_tap.cli.gather import Shelf, gather
-    from mcp_tap.core.filters import Scope, parse
+    from mcp_tap.cli.show import filter_of
+    from mcp_tap.core.filters import Scope
     from mcp_tap.core.model import Call
     from mcp_tap.pipeline.spine import Pipeline
     from mcp_tap.views.text import local_start
 
-    chosen = parse(" ".join(f"({word})" for word in words if word.strip()))
+    chosen = filter_of(words)
     if spec == "-":
         raise UsageError("usage", "standard input cannot be read twice, as a filter wants it",
                          help="name a file")  # fmt: skip

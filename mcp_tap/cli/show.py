@@ -93,7 +93,7 @@ def command(arguments: tuple[str, ...], detail: int | None, form: str) -> int:
     reader, words = _open(arguments)
     if out.json and form == "text":
         form = "json"
-    job = Showing(reader, _filter(words), out)
+    job = Showing(reader, filter_of(words), out)
     if words and len(words) == len(arguments) and _FILE_NAME.fullmatch(words[0]):
         job.word = words[0]
     if form == "text":
@@ -127,7 +127,7 @@ def _open(arguments: Sequence[str]) -> tuple[CaptureReader, list[str]]:
         if error.code != "capture-missing":
             raise
         try:
-            _filter(words)
+            filter_of(words)
         except UsageError as unreadable:
             # A typing error in a filter is worth more words than a file that is not there.
             raise (error if _FILE_NAME.fullmatch(first) else unreadable) from None
@@ -143,11 +143,15 @@ def _open(arguments: Sequence[str]) -> tuple[CaptureReader, list[str]]:
 def open_with_filter(arguments: Sequence[str]) -> tuple[CaptureReader, Filter]:
     """Open the capture and read the filter that arguments name, as `show` takes them."""
     reader, words = _open(arguments)
-    return reader, _filter(words)
+    return reader, filter_of(words)
 
 
-def _filter(words: list[str]) -> Filter:
-    """Join the arguments of the shell to one filter; each keeps to itself where it is whole."""
+def filter_of(words: Sequence[str]) -> Filter:
+    """Join the arguments of the shell to one filter; each keeps to itself where it is whole.
+
+    Raises:
+        UsageError: they are no filter.
+    """
     from mcp_tap.core.filters import parse
 
     if len(words) > 1:

@@ -156,6 +156,12 @@ def test_without_a_server_it_cannot_say_and_tells_the_servers_last_words(capsys,
     assert "no answer from http://127.0.0.1:9/mcp" in err
 
 
+def test_a_filter_of_several_words_is_that_of_show(capture, capsys):
+    code, out, _ = replay(capsys, capture, "tool:deploy", "|", "tool:other", "--dry-run")
+    assert code == 0
+    assert "tools/call deploy" in out
+
+
 def test_nothing_that_passes_a_filter_cannot_say(capture, capsys):
     code, _, err = replay(capsys, capture, "tool:other", "--to", "http://127.0.0.1:9/mcp")
     assert code == 4
