@@ -22,6 +22,7 @@ from mcp_tap.errors import UsageError
 from mcp_tap.pipeline.spine import Pipeline
 from mcp_tap.views.machine import capture_doc
 from mcp_tap.views.show_doc import CaptureDoc
+from mcp_tap.views.text import local_start
 
 Item: TypeAlias = tuple[Found, list[AnyRecord]]
 """A call, or an exchange that belongs to none, with its records."""
@@ -106,8 +107,7 @@ class Export:
 
     def _found(self) -> Iterator[Item]:
         shelf = self._shelf
-        start = clock.read(self._reader.header.started)
-        scope = Scope(start=clock.here(start) if start else None, bodies=shelf.texts)
+        scope = Scope(start=local_start(self._reader.header.started), bodies=shelf.texts)
         ended = gather(self._reader, Pipeline(), shelf=shelf, see=self._see)
         for found in chain(ended, shelf.left()):
             if self._filter.matches(found, scope) and self._holds(found):
