@@ -133,13 +133,16 @@ class _Spans:
         ]
         made = self._span(trace, span, "", _title(call), _INTERNAL, call.t, call.end, attributes)
         made["events"] = events
-        links = [
-            {"traceId": parent[0], "spanId": parent[1]}
+        parents = (
+            _parent(value_of(record))
             for record in records
             if isinstance(record, Message) and record.sender == "client"
-            if (parent := _parent(value_of(record))) is not None
+        )
+        made["links"] = [
+            {"traceId": parent[0], "spanId": parent[1]}
+            for parent in dict.fromkeys(parents)
+            if parent is not None
         ]
-        made["links"] = [link for n, link in enumerate(links) if link not in links[:n]]
         return _with_status(made, call.fault.message if call.fault else call.why)
 
     def _round(
