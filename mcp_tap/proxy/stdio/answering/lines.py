@@ -9,7 +9,7 @@ Rules of this file:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -118,20 +118,27 @@ class Lines:
         """Take note that the client closed its end."""
         del t
         self._board.closed = True
-        return [step for call in self._calls() for step in call.client_left()]
+        return self._of_each(lambda call: call.client_left())
 
     def server_eof(self, t: float) -> Sequence[Step]:
         """Take note that the server closed its stdout."""
         del t
         why = "the server closed its output before it gave a result"
-        return [step for call in self._calls() for step in call.server_left(why)]
+        return self._of_each(lambda call: call.server_left(why))
 
     def tick(self, t: float) -> Sequence[Step]:
         """Let time pass."""
-        return [step for call in self._calls() for step in call.tick(t)]
+        return self._of_each(lambda call: call.tick(t))
 
-    def _calls(self) -> list[LineCall]:
-        return list(self._board.calls.values())
+    def _of_each(self, do: Callable[[LineCall], Sequence[Step]]) -> Sequence[Step]:
+        """Do something with each call that is under way; one that it fails for ends by itself."""
+        steps: list[Step] = []
+        for call in list(self._board.calls.values()):
+            try:
+                steps += do(call)
+            except Exception as error:  # noqa: BLE001 (a top door: the run goes on)
+                steps += _ended_by(error, call)
+        return steps
 
     # the client
 
@@ -193,8 +200,7 @@ class Lines:
         except Exception as error:
             if not isinstance(awaiting, LineCall):
                 raise
-            said = _fault(error)
-            return [Seen(line, "server"), said, *awaiting.fail("tap-failed", said.told.why)]
+            return [Seen(line, "server"), *_ended_by(error, awaiting)]
 
     def _spoken(self, outline: _Outline, line: bytes, t: float) -> Sequence[Step]:
         """Take a request or a notification."""
@@ -231,3 +237,9 @@ def _id_in(head: bytes, tail: bytes) -> bytes | None:
 def _fault(error: Exception) -> Decided:
     why = f"a fault of mcp-tap: {type(error).__name__}: {error}"
     return Decided(Told("tap-failed", why))
+
+
+def _ended_by(error: Exception, call: LineCall) -> Sequence[Step]:
+    """End a call that a fault of ours was about: its client must not wait for ever."""
+    said = _fault(error)
+    return [said, *call.fail("tap-failed", said.told.why)]

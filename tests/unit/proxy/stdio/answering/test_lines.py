@@ -100,6 +100,26 @@ def test_a_fault_of_ours_in_what_a_server_pushes_lets_it_pass(monkeypatch):
     assert both.told == [("tap-failed", None, None)]
 
 
+@pytest.mark.parametrize("when", ["tick", "server_eof", "client_eof"])
+def test_a_fault_of_ours_in_one_call_ends_that_call_and_no_other(when, monkeypatch):
+    names = {"tick": "tick", "server_eof": "server_left", "client_eof": "client_left"}
+    both = Both()
+    both.client(request(7))
+    both.client(request(8))
+
+    def broken(call, *_):
+        if call.watched.id == b"7":
+            raise RuntimeError("a fault")
+        return []
+
+    monkeypatch.setattr(f"mcp_tap.proxy.stdio.answering.calls.LineCall.{names[when]}", broken)
+    fault, ended = getattr(both.lines, when)(0.0)
+    assert fault.told.verdict == "tap-failed"
+    assert (said(ended.line)["id"], error_of(ended.line)) == (7, "tap-failed")
+    line = result(8) + b"\n"
+    assert both.server(line) == ([], [line])
+
+
 def test_beyond_what_can_be_remembered_requests_pass_and_it_is_told(monkeypatch):
     monkeypatch.setattr(board, "MOST", 2)
     both = Both()
