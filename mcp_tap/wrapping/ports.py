@@ -11,6 +11,7 @@ import hashlib
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -34,7 +35,7 @@ class Known(Struct):
 
 
 class _Memory(Struct):
-    version: int
+    version: Literal[1]
     ports: dict[int, Known]
 
 

@@ -79,7 +79,14 @@ def test_nothing_is_written_where_nothing_is_new(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b'{"version": 1}', b'{"version": 1, "ports": {"x": 1}}']
+    "data",
+    [
+        b"",
+        b"{",
+        b'{"version": 1}',
+        b'{"version": 1, "ports": {"x": 1}}',
+        b'{"version": 2, "ports": {}}',
+    ],
 )
 def test_a_memory_that_is_broken_is_told_of_and_left(tmp_path, data):
     (tmp_path / NAME).write_bytes(data)
