@@ -14,7 +14,7 @@ from mcp_tap.core.values import digest, same_id
 if TYPE_CHECKING:
     from mcp_tap.core.linking.state import Live, Track
 
-_ById: TypeAlias = "dict[Any, OrderedDict[int, Track]]"
+_ById: TypeAlias = "dict[Any, list[Track]]"
 
 
 class Active:
@@ -38,23 +38,27 @@ class Active:
     def add(self, track: Track) -> None:
         """Put a call behind the others, unless it is here."""
         number, origin = track.call.number, track.origin
+        if number in self._tracks:
+            return
         self._tracks[number] = track
         if origin is not None:
             at = _key(origin.exchange.request_id)
-            self._ids.setdefault(at, OrderedDict())[number] = track
+            self._ids.setdefault(at, []).append(track)
             if not origin.exchange.answered:
-                self._waiting.setdefault(at, OrderedDict())[number] = track
+                self._waiting.setdefault(at, []).append(track)
 
     def discard(self, track: Track) -> None:
         """Take a call out, if it is here."""
-        number, origin = track.call.number, track.origin
-        if self._tracks.pop(number, None) is None or origin is None:
+        origin = track.origin
+        if self._tracks.pop(track.call.number, None) is None or origin is None:
             return
         at = _key(origin.exchange.request_id)
         for by_id in (self._ids, self._waiting):
             tracks = by_id.get(at)
-            if tracks is not None and tracks.pop(number, None) is not None and not tracks:
-                del by_id[at]
+            if tracks is not None and track in tracks:
+                tracks.remove(track)
+                if not tracks:
+                    del by_id[at]
 
     def oldest(self) -> Track:
         """Give the oldest call; there has to be one."""
@@ -63,7 +67,7 @@ class Active:
     def only(self, request_id: Any) -> Track | None:
         """Give the call that began with a request of this id, if there is exactly one."""
         found = None
-        for track in (self._ids.get(_key(request_id)) or {}).values():
+        for track in self._ids.get(_key(request_id), ()):
             if track.origin is not None and same_id(track.origin.exchange.request_id, request_id):
                 if found is not None:
                     return None
@@ -73,21 +77,19 @@ class Active:
     def waiting(self, request_id: Any) -> Live | None:
         """Give the exchange of the oldest request of this id that has no response."""
         at = _key(request_id)
-        tracks = self._waiting.get(at) or OrderedDict()
-        found: Live | None = None
-        over: list[int] = []
-        for number, track in tracks.items():
-            origin = track.origin
-            if origin is None or origin.exchange.answered:
-                over.append(number)
-            elif same_id(origin.exchange.request_id, request_id):
-                found = origin
-                break
-        for number in over:
-            del tracks[number]
-        if not tracks:
-            self._waiting.pop(at, None)
-        return found
+        tracks = self._waiting.get(at)
+        while tracks:
+            for track in tracks:
+                origin = track.origin
+                if origin is None or origin.exchange.answered:
+                    break
+                if same_id(origin.exchange.request_id, request_id):
+                    return origin
+            else:
+                return None
+            tracks.remove(track)
+        self._waiting.pop(at, None)
+        return None
 
 
 def _key(request_id: Any) -> Any:

@@ -74,8 +74,8 @@ class Linker:
         """Take note of a round that waits for its retry."""
         call = track.call
         keys = frozenset(ask.key for ask in round_.asks)
-        if len(track.known) < MOST_KEYS:
-            track.known |= keys
+        if not keys <= track.known and len(track.known) < MOST_KEYS:
+            track.known = track.known | keys if track.known else keys
         self._serial += 1
         pending = Pending(
             serial=self._serial,
@@ -84,7 +84,7 @@ class Linker:
             round=round_,
             state=round_.state,
             keys=keys,
-            known=frozenset(track.known),
+            known=track.known,
             arguments=round_.arguments,
             sum=sum_of(round_.arguments),
             principal=principal,

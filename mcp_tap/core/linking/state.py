@@ -72,7 +72,7 @@ class Track(Struct, eq=False, kw_only=True):
     pending: list[Pending] = field(default_factory=list)
     asked: dict[str, Ask] = field(default_factory=dict)
     """Unanswered asks of a server-sent request or of a task, by key."""
-    known: set[str] = field(default_factory=set)
+    known: frozenset[str] = frozenset()
     """Every key asked by its `input_required` results."""
     task_keys: set[str] = field(default_factory=set)
     """Every key asked by its task."""

@@ -10,6 +10,7 @@ of the client's, changes nothing.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,11 +35,12 @@ class Stdio:
         self._client = client
         self._server = server
         self._end = end
-        self._waiting: dict[tuple[bool, str], Live] = {}
+        # Plain dictionaries step over all that was taken out of them to find their oldest entry.
+        self._waiting: OrderedDict[tuple[bool, str], Live] = OrderedDict()
         self._tokens: dict[tuple[bool, str], Live] = {}
         self._ours: set[tuple[bool, str]] = set()
         """Ids of what the tap itself asked the server."""
-        self._held: dict[tuple[bool, str], Live] = {}
+        self._held: OrderedDict[tuple[bool, str], Live] = OrderedDict()
         """Exchanges whose responses asked, and were kept from the client."""
         self._session = Session(id="stdio")
         self._exchanges = 0

@@ -15,7 +15,7 @@ def test_no_two_of_them_share_what_they_collect():
     one, other = (
         Track(call=call, client=(None, None, None), ball="server", since=0.0) for _ in range(2)
     )
-    one.known.add("x")
+    one.known |= {"x"}
     one.asked["x"] = None  # type: ignore[assignment]
     assert other.known == set()
     assert other.asked == {}
