@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import shlex
 import socket
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.bounds import BOUND
+from tests.terminals import Person
 
 ROOT = Path(__file__).parents[2]
 CLIENT = """
@@ -60,14 +59,10 @@ def free_port():
         return probe.getsockname()[1]
 
 
-class Desk:
+class Desk(Person):
     """A terminal with a tap that runs there, and the person who sits at it."""
 
-    def __init__(self):
-        self.there, self.end = os.openpty()
-        os.set_blocking(self.there, False)
-        self.seen = ""
-        self.process = None
+    process = None
 
     async def start(self, *words, child=(), client=CLIENT, session=False, stdin=None):
         port = free_port()
@@ -84,23 +79,6 @@ class Desk:
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
 
-    def look(self):
-        with contextlib.suppress(BlockingIOError):
-            while data := os.read(self.there, 4096):
-                self.seen += data.decode()
-        return self.seen
-
-    async def sees(self, text):
-        limit = time.monotonic() + BOUND
-        while text not in self.look():
-            assert time.monotonic() < limit, f"never saw {text!r} in {self.seen!r}"
-            await asyncio.sleep(0.01)
-        _, _, self.seen = self.seen.partition(text)
-
-    async def types(self, prompt, line):
-        await self.sees(prompt)
-        os.write(self.there, line.encode() + b"\n")
-
     async def ended(self):
         async with asyncio.timeout(BOUND):
             out, err = await self.process.communicate()
@@ -114,8 +92,7 @@ def desk(tmp_path, monkeypatch):
     yield made
     if made.process is not None and made.process.returncode is None:
         made.process.kill()
-    os.close(made.there)
-    os.close(made.end)
+    made.leave()
 
 
 async def test_person_answers_both_rounds_of_a_call(desk):

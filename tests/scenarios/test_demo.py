@@ -15,6 +15,7 @@ import pytest
 from mcp_tap.cli import main
 from mcp_tap.demo.story import play
 from tests.bounds import BOUND
+from tests.terminals import console
 
 TAP = [sys.executable, "-m", "mcp_tap.cli.main"]
 
@@ -174,29 +175,7 @@ def test_an_interrupted_demo_leaves_a_sound_capture(tmp_path):
 
 def in_a_console(capture, seen, then=lambda child: None):
     """Run the demo's console until something is `seen`, then press q; give what was printed."""
-    pty = pytest.importorskip("pty")
-    master, slave = pty.openpty()
-    child = subprocess.Popen(
-        [*TAP, "demo", "--view", "console", "-w", str(capture)],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
-    )
-    os.close(slave)
-    out = b""
-    try:
-        while seen not in out:
-            out += os.read(master, 65536)
-        then(child)
-        os.write(master, b"q")
-        while more := os.read(master, 65536):
-            out += more
-    except OSError:  # the other side is closed: that is how a pty ends
-        pass
-    finally:
-        os.close(master)
-    assert child.wait(BOUND) == 0
+    out = console([*TAP, "demo", "--view", "console", "-w", str(capture)], seen, then)
     shown, _, after = out.partition(b"\x1b[?1049l")
     return shown, after
 

@@ -5,7 +5,6 @@ import contextlib
 import os
 import re
 import threading
-import time
 
 import pytest
 
@@ -18,17 +17,16 @@ from mcp_tap.cli.asking_terminal import Terminal
 from mcp_tap.errors import ScriptError, UsageError
 from mcp_tap.views.look import ASCII
 from tests.bounds import BOUND
+from tests.terminals import Person
 
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
-class Person:
-    """Sits at the other end of a terminal."""
+class Holder(Person):
+    """Sees when the view's output is held for its sake."""
 
     def __init__(self):
-        self.there, self.end = os.openpty()
-        os.set_blocking(self.there, False)
-        self.seen = ""
+        super().__init__()
         self.held = []
 
     @contextlib.contextmanager
@@ -37,33 +35,12 @@ class Person:
         yield
         self.held.append(False)
 
-    def look(self):
-        with contextlib.suppress(BlockingIOError, OSError):
-            while data := os.read(self.there, 4096):
-                self.seen += data.decode()
-        return self.seen
-
-    async def sees(self, text):
-        """Wait until these words stand there; forget all up to them."""
-        limit = time.monotonic() + BOUND
-        while text not in self.look():
-            assert time.monotonic() < limit, f"never saw {text!r} in {self.seen!r}"
-            await asyncio.sleep(0.005)
-        before, _, self.seen = self.seen.partition(text)
-        return before
-
-    async def types(self, prompt, line):
-        await self.sees(prompt)
-        os.write(self.there, line.encode() + b"\n")
-
 
 @pytest.fixture
 def person():
-    made = Person()
+    made = Holder()
     yield made
-    for number in (made.there, made.end):
-        with contextlib.suppress(OSError):
-            os.close(number)
+    made.leave()
 
 
 @contextlib.contextmanager

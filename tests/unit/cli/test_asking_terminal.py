@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
 import threading
 import time
@@ -12,6 +11,7 @@ import pytest
 
 from mcp_tap.cli import asking_terminal
 from mcp_tap.cli.asking_terminal import Gone, Terminal, Withdrawn, open_terminal
+from tests import terminals
 from tests.bounds import BOUND
 
 
@@ -27,19 +27,8 @@ def pair():
 
 
 def read_until(person, text):
-    """Read what the terminal shows, which may come in pieces and begins with an echo."""
-    found = b""
-    while text not in found.decode(errors="replace"):
-        assert select.select([person], [], [], BOUND)[0], found
-        found += os.read(person, 4096)
-    return found.decode()
-
-
-def read(person, count):
-    found = b""
-    while len(found) < count:
-        found += os.read(person, 4096)
-    return found.decode()
+    """Read what the terminal shows, which begins with an echo."""
+    return terminals.read_until(person, text.encode()).decode()
 
 
 def test_rows_and_labels_are_written_and_a_line_is_read(pair):
@@ -123,8 +112,17 @@ def test_background_reads_do_not_stop_us(pair):
     assert signal.SIGTTIN not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
-def test_terminal_of_stdin_is_opened_by_its_name(monkeypatch):
-    person, end = os.openpty()
+@pytest.fixture
+def ends():
+    """Give the two ends of a terminal: the person's, and the program's."""
+    both = os.openpty()
+    yield both
+    for end in both:
+        os.close(end)
+
+
+def test_terminal_of_stdin_is_opened_by_its_name(monkeypatch, ends):
+    person, end = ends
     name = os.ttyname(end)
     monkeypatch.setattr(os, "isatty", lambda number: True)
     monkeypatch.setattr(os, "ttyname", lambda number: name)
@@ -133,12 +131,10 @@ def test_terminal_of_stdin_is_opened_by_its_name(monkeypatch):
     os.write(person, b"hello\n")
     assert terminal.ask("") == "hello"
     terminal.close()
-    os.close(person)
-    os.close(end)
 
 
-def test_terminal_without_a_name_is_used_as_it_is(monkeypatch):
-    person, end = os.openpty()
+def test_terminal_without_a_name_is_used_as_it_is(monkeypatch, ends):
+    person, end = ends
     own = os.dup
 
     def nameless(number):
@@ -152,8 +148,6 @@ def test_terminal_without_a_name_is_used_as_it_is(monkeypatch):
     os.write(person, b"hello\n")
     assert terminal.ask("? ") == "hello"
     terminal.close()
-    os.close(person)
-    os.close(end)
 
 
 def test_without_a_terminal_there_is_none(monkeypatch, tmp_path):

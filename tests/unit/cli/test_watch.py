@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import signal
-import subprocess
 import sys
 
 import pytest
@@ -12,7 +9,7 @@ import pytest
 from mcp_tap.cli.main import run
 from mcp_tap.cli.watch import JsonLines
 from tests import builders as b
-from tests.bounds import BOUND
+from tests.terminals import console
 from tests.traffic import story
 
 
@@ -93,28 +90,6 @@ def test_calls_of_the_same_number_in_two_runs_are_two_lines_of_json():
 
 def test_q_ends_the_console_and_gives_the_terminal_back(tmp_path):
     path = story().write(tmp_path / "run.jsonl")
-    master, slave = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "mcp_tap", "watch", str(path)],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
-    )
-    os.close(slave)
-    out = b""
-    while b"deploy" not in out:
-        out += os.read(master, 65536)
-    os.write(master, b"q")
-    assert child.wait(BOUND) == 0
-    while True:
-        try:
-            more = os.read(master, 65536)
-        except OSError:  # the other side is closed: that is how a pty ends
-            break
-        if not more:
-            break
-        out += more
-    os.close(master)
+    out = console([sys.executable, "-m", "mcp_tap", "watch", str(path)], b"deploy")
     assert out.startswith(b"\x1b[?1049h")
     assert b"\x1b[?25h\x1b[?1049l" in out
