@@ -11,6 +11,7 @@ from mcp_tap.net import upstream as module
 from mcp_tap.net.target import parse_target
 from mcp_tap.net.upstream import UpstreamPool
 from tests.bounds import BOUND
+from tests.handlers import once
 from tests.rig import Upstream, always, get, ok, until
 
 
@@ -148,11 +149,7 @@ async def test_stale_connections_are_closed_while_nobody_asks(monkeypatch):
 
 
 async def test_a_connection_that_saw_its_end_while_idle_is_forgotten():
-    async def handler(wire):
-        await wire.message()
-        await wire.send(ok())
-
-    async with pooled(handler) as (pool, _):
+    async with pooled(once(ok())) as (pool, _):
         _, connection = await ask(pool)
         await until(lambda: connection.closed)
         assert pool.take() is None
@@ -191,11 +188,7 @@ async def test_a_head_request_ends_with_the_head():
     ],
 )
 async def test_a_body_without_framing_ends_with_the_connection(answer, body, end):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(answer)
-
-    async with pooled(handler) as (pool, _):
+    async with pooled(once(answer)) as (pool, _):
         got, _ = await ask(pool)
         assert got.heads()[0][-1] is True
         assert (got.body, got.parts[-1]) == (body, end)
@@ -225,11 +218,7 @@ async def test_a_body_without_framing_ends_with_the_connection(answer, body, end
     ],
 )
 async def test_what_breaks_off_or_is_no_answer_is_lost_with_a_reason(answer, words, loss):
-    async def handler(wire):
-        await wire.message()
-        await wire.send(answer)
-
-    async with pooled(handler) as (pool, _):
+    async with pooled(once(answer)) as (pool, _):
         got, connection = await ask(pool)
         kind, why, flag = got.parts[-1]
         assert (kind, flag) == ("lost", loss)

@@ -11,7 +11,7 @@ from mcp_tap.proxy.answering import tasked, tasks
 from mcp_tap.proxy.answering.errand import Outcome
 from tests.asking import answering
 from tests.bounds import BOUND
-from tests.rig import ok, tapped, until
+from tests.rig import tapped, until
 from tests.tasking import DONE, SCRIPT, Server, call, poll, reply, send, waiting
 
 
@@ -101,24 +101,12 @@ def test_a_refusal_is_told_in_the_servers_words(outcome, says):
     ],
 )
 async def test_an_id_that_can_be_no_header_field_is_encoded(tmp_path, name, written):
-    updates = []
-
-    async def server(wire):
-        while True:
-            message = await wire.message()
-            value = message.json
-            if value["method"] == "tasks/update":
-                updates.append(message)
-                await wire.send(ok(reply(value["id"], {"resultType": "complete"})))
-            else:
-                found = {**(DONE if updates else waiting("day")), "taskId": name}
-                await wire.send(ok(reply(value["id"], found)))
-
+    server = Server({**waiting("day"), "taskId": name}, {**DONE, "taskId": name})
     script = SCRIPT.replace('tool = "book", ', "")
     async with tapped(server, tmp_path, answering=answering(script)) as rig:
         response = await rig.ask(send("tasks/get", 2, None, taskId=name))
         assert response.json["result"]["status"] == "completed"
-        (update,) = updates
+        (update,) = server.updates
         assert update.json["params"]["taskId"] == name
         assert update.get(b"mcp-name") == written
 
