@@ -22,6 +22,7 @@ from mcp_tap.core.records import Sse
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
+_LF, _CR = b"\n\r"
 _FIELDS = {b"id": "id", b"event": "event", b"retry": "retry"}
 
 _MESSAGE = Sse(event="message")
@@ -119,7 +120,7 @@ class SseParser:
             else:
                 return None
         data = chunk[within]
-        if b"\n" in data or b"\r" in data or len(data) > self._limit:
+        if _LF in data or _CR in data or len(data) > self._limit:
             return None
         self._first_line = False
         return data, fields

@@ -95,7 +95,7 @@ class Payloads:
         return way.total()
 
     def instead(self, tape: Tape, t: float, payload: bytes, value: Any) -> bool:
-        """Record what was sent in the place of the newest message; tell whether that could be.
+        """Record what went upstream instead of the newest message; tell whether that could be.
 
         It can where that message was recorded the short way, being sound JSON on one line.
 
@@ -107,7 +107,18 @@ class Payloads:
         """
         if not tape.sound or self._redactor.touches_bodies:
             return False
-        return self.message(tape, t, "tap", payload, value)
+        message = Message(
+            seq=self._next_seq(),
+            t=t,
+            sender="tap",
+            exchange=tape.exchange,
+            body=Raw(payload),
+            leg="upstream",
+            replaces=tape.heard,
+        )
+        tape.heard = message.seq
+        self._emit((message, value))
+        return True
 
     def read(self, tape: Tape, way: Way, t: float, pieces: tuple[bytes, ...]) -> None:
         """Take what one read brought; of an event stream that is mostly whole events."""

@@ -7,7 +7,7 @@ the parsed value of its payload, so that nothing downstream has to parse it agai
 from __future__ import annotations
 
 from operator import length_hint
-from typing import Final
+from typing import Any, Final
 
 from mcp_tap.core.lines import Line
 from mcp_tap.core.records import (
@@ -123,6 +123,17 @@ class Recording:
         tape.seq = self.request_line(tape, t, tape.head, None, None)
         tape.sent = self.payloads.whole(tape, t, "client", tape.head, body, tape.value)
         tape.value = UNPARSED
+        if tape.goes is not None:
+            self.edited(tape, t, *tape.goes)
+            tape.goes = None
+
+    def edited(self, tape: Tape, t: float, body: bytes, shown: Any = None) -> None:
+        """Record a request as it went upstream; `shown`: what of it anybody looks at."""
+        if shown is not None and self.payloads.instead(tape, t, body, shown):
+            return
+        tape.leg, tape.replaces = "upstream", tape.heard
+        self.payloads.whole(tape, t, "tap", tape.head, body)
+        tape.leg = tape.replaces = None
 
     def response(  # noqa: PLR0917 (reports wait in a queue as tuples)
         self,

@@ -71,6 +71,7 @@ class Tape:
     __slots__ = (
         "conn",
         "exchange",
+        "goes",
         "head",
         "heard",
         "leg",
@@ -108,6 +109,9 @@ class Tape:
         """A payload was JSON on one line."""
         self.value: Any = UNPARSED
         """The request parsed, where somebody has done that before it is recorded."""
+        self.goes: tuple[bytes, Any] | None = None
+        """What goes upstream instead, where that is known before it is recorded, and as much of it
+        as anybody looks at."""
         self.heard = 0
         """Number of the newest record of a payload."""
         self.secrets: tuple[tuple[str, ...], ...] = ()

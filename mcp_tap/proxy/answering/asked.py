@@ -20,6 +20,7 @@ MOST_DECODED: Final = 64 << 20
 """Bytes that one read of a coded stream may give."""
 _ID_BEGINS: Final = frozenset(b"%c" % byte for byte in b'"-0123456789')
 _WORD: Final = spec.INPUT_REQUIRED.encode()
+_BACKSLASH: Final = 0x5C
 
 
 class _Result(Struct):
@@ -69,8 +70,12 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 def may_ask(body: bytes) -> bool:
-    """Tell whether bytes may hold such a result; mostly they do not."""
-    return _WORD in body or (b"\\" in body and b"\\u" in body)  # one byte is found much faster
+    """Tell whether bytes may hold such a result; mostly they do not.
+
+    Once for every event that passes: `in` takes a byte fast, and longer ones three times as slowly
+    as `find`.
+    """
+    return body.find(_WORD) >= 0 or (_BACKSLASH in body and b"\\u" in body)
 
 
 def read(body: bytes) -> Asked | None:

@@ -64,7 +64,7 @@ class EitherExchange(AnsweringExchange):
         if facts.era == "session":
             self._in_session(facts, body)
         else:
-            super()._examine(body)
+            AnsweringExchange._examine(self, body)  # noqa: SLF001 - its own base
 
     def _unwatched(self, body: bytes) -> None:
         facts = self.answering.sessions.facts(self.tape.head)
@@ -140,7 +140,7 @@ class EitherExchange(AnsweringExchange):
 
     def upstream_head(self, head: Head[StatusLine], *, to_eof: bool) -> None:
         """Look at a stream event by event."""
-        if self._session is None or head.line.status < 200:
+        if self._simple or self._session is None or head.line.status < 200:
             AnsweringExchange.upstream_head(self, head, to_eof=to_eof)
             return
         if self._copy is not None:
@@ -158,9 +158,9 @@ class EitherExchange(AnsweringExchange):
 
     def upstream_whole(self, head: Head[StatusLine], body: bytes) -> bool:
         """Pass a complete response on in one go, where nothing in it can ask."""
+        if self._simple and head.fields.encoding is None and not may_ask(body):
+            return HttpExchange.upstream_whole(self, head, body)  # mostly
         if self._session is None:
-            if self._glances and head.fields.encoding is None and not may_ask(body):
-                return HttpExchange.upstream_whole(self, head, body)  # mostly
             if not self._glances and self._watching and head.fields.encoding is None:
                 self._learn(body)
             return AnsweringExchange.upstream_whole(self, head, body)
@@ -264,6 +264,8 @@ class EitherExchange(AnsweringExchange):
 
     def _leave(self) -> None:
         """Wait for nothing any more."""
+        if self._simple:
+            return  # mostly
         if self._copy:
             self._look_at_copy()
         session, called = self._session, self._called

@@ -36,8 +36,6 @@ class AnsweringExchange(Incoming):
 
     _held_head: tuple[Head[StatusLine], bool] | None = None
     _gate: Gate | None = None
-    _flows = False
-    """It is an event stream of which nothing is held."""
     _matters: Callable[[bytes], bool] = staticmethod(may_ask)
     """Tells whether whole events have to be looked at one by one."""
     _large = False
@@ -73,8 +71,9 @@ class AnsweringExchange(Incoming):
 
     def _flow(self) -> None:
         """Begin a stream of which nothing need be held as long as nothing in it matters."""
-        self._flows = self._glances
-        if not self._flows:
+        if self._glances:
+            self._flows = self._matters
+        else:
             self._gate = Gate(MOST_RESPONSE)
 
     def _stream(self, head: Head[StatusLine], *, to_eof: bool) -> None:
@@ -120,15 +119,16 @@ class AnsweringExchange(Incoming):
 
     def upstream_data(self, data: bytes) -> None:
         """Hold, or cut into events."""
-        if self._flows:
-            if data.endswith(ENDS) and not self._matters(data):
+        matters = self._flows
+        if matters is not None:
+            if data.endswith(ENDS) and not matters(data):
                 self._pieces.append(data)  # mostly
                 if self._out_chunked:
                     self._out += (b"%x\r\n" % len(data), data, b"\r\n")
                 else:
                     self._out.append(data)
                 return
-            self._flows = False
+            self._flows = None
             self._gate = self._gate or Gate(MOST_RESPONSE)
         if self._held_head is not None:
             self._body.append(data)
@@ -144,7 +144,7 @@ class AnsweringExchange(Incoming):
                     self._part(block)
                 else:
                     self._block(block)
-            self._flows = self._glances and self._gate.empty
+            self._flows = self._matters if self._glances and self._gate.empty else None
         else:
             self._pass(data)
 
@@ -199,6 +199,8 @@ class AnsweringExchange(Incoming):
 
     def upstream_end(self) -> bool:
         """End as the upstream did, unless its answer asks."""
+        if self._flows is not None and self._chain is None:
+            return HttpExchange.upstream_end(self)  # mostly
         if self.done:  # with an ask in what came at once
             return False
         if self._held_head is not None:

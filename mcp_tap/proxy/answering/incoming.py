@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from mcp_tap.core import spec
-from mcp_tap.core.wire import UNPARSED, spliced
+from mcp_tap.core.wire import spliced
 from mcp_tap.net.heads import Head, RequestLine
 from mcp_tap.proxy.answering.heads import with_length
 from mcp_tap.proxy.answering.outlet import Outlet
@@ -23,12 +24,17 @@ class Incoming(Outlet):
     """The way up."""
 
     answering: Answering
-    _watching = False
-    _holding = False
+    _watching: bool
+    """What comes back may ask."""
+    _holding: bool
     """The request waits to be whole before it goes up."""
+    _simple: bool
+    """Nothing about what comes back matters but whether it asks, and that in one look at it."""
     _body: list[bytes]
     """What is held: of the request, then of the response."""
     _body_size = 0
+    _flows: Callable[[bytes], bool] | None
+    """Tells whether whole events have to be looked at one by one, in a stream that is not held."""
     _glances = True
     """All that matters in what comes is whether it asks."""
 
@@ -37,6 +43,11 @@ class Incoming(Outlet):
     ) -> None:
         """Begin with a request, or its head alone."""
         HttpExchange.__init__(self, client, head, body)
+        # On the exchange, and from the beginning, since nearly all of them look at these or set
+        # them: what some set later costs much more.
+        self._watching = self._holding = self._simple = False
+        self._chain = self._flows = self._first_byte = None
+        self._out_chunked = self.to_eof = False
         if head.line.method != b"POST":
             self._without_message()
         elif head.fields.encoding is None:
@@ -78,7 +89,6 @@ class Incoming(Outlet):
         body = b"".join(self._body)
         self._kept = [body]
         self._examine(body)
-        self.tape.value = UNPARSED  # it is recorded already
         self._let_go(self.watched.body if self._watching else body, whole=True)
 
     def refuse(self, status: int, code: str, why: str, how: How = "refused") -> None:
@@ -93,7 +103,7 @@ class Incoming(Outlet):
 
     def _examine(self, body: bytes) -> None:
         value = spliced(body)
-        if not self.tape.seq:  # nothing of it is recorded yet
+        if self._unrecorded:
             self.tape.value = value
         watched = self.answering.reader.read(body, self.head, value)
         if watched is None:
@@ -107,6 +117,7 @@ class Incoming(Outlet):
             self._glances = False
         if watched.method == spec.LISTEN:
             self._listens()
+        self._simple = self._glances
 
     def _unwatched(self, body: bytes) -> None:
         """Let a request pass whose response is nothing to look at."""
@@ -114,12 +125,20 @@ class Incoming(Outlet):
     def _listens(self) -> None:
         """Let a stream pass on which no response comes."""
 
+    @property
+    def _unrecorded(self) -> bool:
+        """It came in one piece, and that was reported and is not recorded yet."""
+        return not (self._holding or self.tape.seq)
+
     def _edit(self, watched: Watched) -> None:
         """Let a request go up that is not quite what the client wrote."""
         self._waiting = [watched.body]
         self.head = with_length(self.head, len(watched.body))
-        tap = self.tap
-        tap.report(self.records.edited, self.tape, tap.t, watched.body, watched.meta.shown)
+        tape, tap = self.tape, self.tap
+        if self._unrecorded:
+            tape.goes = watched.body, watched.meta.shown
+        else:
+            tap.report(self.records.edited, tape, tap.t, watched.body, watched.meta.shown)
 
     def _let_go(self, body: bytes, *, whole: bool) -> None:
         self._holding = False

@@ -42,7 +42,7 @@ class Outlet(HttpExchange):
     records: Records
     watched: Watched = None  # type: ignore[assignment]
     """The request, where its answer is looked at."""
-    _chain: Chain | None = None
+    _chain: Chain | None
     _way: Way | None = None
 
     @property

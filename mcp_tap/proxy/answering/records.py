@@ -5,8 +5,6 @@ As in `proxy.recording`, each method is a report: it is called later, in order, 
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from mcp_tap.core.records import Sender, Sse
@@ -36,13 +34,8 @@ class Records:
         self._payloads = recording.payloads
         self.begin = recording.payloads.begin
         """Begins a payload that will be recorded with this head."""
-
-    def edited(self, tape: Tape, t: float, body: bytes, shown: Any = None) -> None:
-        """Record the request as it went upstream; `shown`: what of it anybody looks at."""
-        tape.leg, tape.replaces = "upstream", tape.heard
-        if shown is None or not self._payloads.instead(tape, t, body, shown):
-            self._payloads.whole(tape, t, "tap", tape.head, body)
-        tape.leg = tape.replaces = None
+        self.edited = recording.edited
+        """Records a request as it went upstream."""
 
     def withheld(self, tape: Tape, t: float, head: Head[StatusLine], body: bytes) -> None:
         """Record a response that the client does not get."""

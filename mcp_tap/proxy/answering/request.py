@@ -18,9 +18,9 @@ from mcp_tap.core.splice import SpliceError, find, members, put, spliced
 from mcp_tap.core.values import short
 from mcp_tap.core.wire import UNPARSED, dumps, loads
 from mcp_tap.net.heads import Head, RequestLine
+from mcp_tap.proxy.answering.capabilities import declared_in, declaring, more_than
 from mcp_tap.proxy.answering.heads import field
 
-MODES: Final[tuple[AskKind, ...]] = ("form", "url")
 MOST_REQUEST: Final = 4 << 20
 """Bytes of a request that are held until it is whole, to be looked at."""
 _LOOKED_AT: Final = spec.MAY_ASK | {spec.TASKS_GET, spec.LISTEN}
@@ -33,6 +33,7 @@ _PATH: Final = ("params", "_meta", spec.CLIENT_CAPABILITIES)
 _KEY: Final = dumps(spec.CLIENT_CAPABILITIES)
 _WORD: Final = _KEY[_KEY.rindex(b"/") + 1 : -1]
 """Found sooner than the whole name."""
+_BACKSLASH: Final = 0x5C
 
 
 class _Params(Struct, rename={"meta": "_meta"}, gc=False):
@@ -67,8 +68,12 @@ class Meta(Struct, kw_only=True):
     """Where more goes upstream: as much of that message as anybody looks at."""
     came: bytes = b""
     """How its capabilities were written last, with their name; empty where that is not known."""
+    behind: int = 0
+    """Where that began, counted from the request's end."""
     goes: bytes = b""
     """What stands in the place of that upstream."""
+    sought: bool = False
+    """How they are written was looked for."""
 
 
 _NO_META: Final = Meta()
@@ -155,6 +160,8 @@ class Reader:
         """Declare the capabilities `advertise` where a client does not."""
         self._advertise = advertise
         self._metas: dict[tuple[str | None, bytes], Meta] = {}
+        self._last = _NO_META
+        """Of the request before: a client declares the same again and again."""
 
     def read(
         self, body: bytes, head: Head[RequestLine] | None, value: Any = UNPARSED
@@ -174,23 +181,23 @@ class Reader:
         if type(params) is not dict or "id" not in value:
             return None
         declared: Any = params.get("_meta")
-        meta = self._meta(declared) if type(declared) is dict else _NO_META
-        if not meta.modern:
-            version = None if head is None else field(head, _VERSION)
-            if meta.version is not None or not _is_modern(version):
-                return None
-        watched = Watched(method, body, meta)
-        if meta.shown is not None:
-            try:
-                told = self._declaring(body, meta, declared.get(spec.CLIENT_CAPABILITIES))
-            except SpliceError:
-                return watched  # as it is
-            if told is not None:
-                watched.body, watched.edited = told, True
-        return watched
+        meta, at = _NO_META, -1
+        if type(declared) is dict:
+            meta = self._last
+            at = _place(body, declared, meta)
+            if at < 0:
+                self._last = meta = self._meta(declared)
+                at = _place(body, declared, meta)
+        if not (meta.modern or (meta.version is None and _is_modern(_version(head)))):
+            return None
+        if at >= 0 and meta.shown is not None:
+            told = b"".join((body[:at], meta.goes, body[at + len(meta.came) :]))
+            return Watched(method, told, meta, edited=True)
+        more = self._declaring(body, meta, declared) if at < 0 else None
+        return Watched(method, more or body, meta, edited=more is not None)
 
     def _meta(self, declared: dict[str, Any]) -> Meta:
-        """Say what a `_meta` declares; clients declare the same again and again."""
+        """Say what a `_meta` declares."""
         version = declared.get(spec.META_VERSION)
         if type(version) is not str:
             version = None
@@ -210,7 +217,7 @@ class Reader:
 
     def _read(self, version: str | None, capabilities: Any) -> Meta:
         has = capabilities if type(capabilities) is dict else {}
-        more = _more(has, self._advertise)
+        more = more_than(has, self._advertise)
         extensions = has.get("extensions")
         return Meta(
             version=version,
@@ -220,22 +227,26 @@ class Reader:
             shown=_shown({**has, **more}) if more else None,
         )
 
-    def _declaring(self, body: bytes, meta: Meta, capabilities: Any) -> bytes | None:
-        """Write a request in which its client declares more, the quick way where that is known.
+    def _declaring(self, body: bytes, meta: Meta, declared: Any) -> bytes | None:
+        """Write a request in which its client declares more, and remember how it declares.
 
-        Raises:
-            SpliceError: an object on the way to the capabilities names a member twice.
+        None where it declares all of that, or where nobody can tell what it declares.
         """
-        if meta.came:
-            before, found, behind = body.partition(meta.came)
-            if found and body.count(_WORD) == 1 and not _may_hide(body):
-                return before + meta.goes + behind  # no other place is called so
-        told = declaring(body, capabilities, self._advertise, *_PATH)
-        if told is not None and type(capabilities) is dict:
-            place = members(body, find(body, *_PATH[:-1]))[spec.CLIENT_CAPABILITIES]
-            if body.startswith(_KEY, place.key) and place.end - place.key <= _LARGE:
-                meta.came = body[place.key : place.end]
-                meta.goes = told[place.key : place.end + len(told) - len(body)]
+        capabilities = declared.get(spec.CLIENT_CAPABILITIES) if type(declared) is dict else None
+        told: bytes | None = None
+        try:
+            if meta.shown is not None:
+                told = declaring(body, capabilities, self._advertise, *_PATH)
+            if type(capabilities) is dict and (told is not None or not meta.sought):
+                meta.sought = True
+                place = members(body, find(body, *_PATH[:-1]))[spec.CLIENT_CAPABILITIES]
+                if body.startswith(_KEY, place.key) and place.end - place.key <= _LARGE:
+                    meta.came = body[place.key : place.end]
+                    meta.behind = len(body) - place.key
+                    if told is not None:
+                        meta.goes = told[place.key : place.end + len(told) - len(body)]
+        except SpliceError:
+            return None  # it names a member twice
         return told
 
 
@@ -252,9 +263,28 @@ def _outline(body: bytes) -> dict[str, Any]:
     return {"method": request.method, "id": request.id, "params": params}
 
 
+def _place(body: bytes, declared: dict[str, Any], meta: Meta) -> int:
+    """Find what a request declares, where it does that as others did before; else give -1.
+
+    Args:
+        body: the request.
+        declared: its `_meta`.
+        meta: what the others declared.
+    """
+    came = meta.came
+    if not came or declared.get(spec.META_VERSION) != meta.version:
+        return -1
+    at = len(body) - meta.behind
+    if at < 0 or not body.startswith(came, at):
+        at = body.find(came)
+    if at < 0 or body.count(_WORD) != 1 or _may_hide(body):
+        return -1
+    return at if spec.CLIENT_CAPABILITIES in declared else -1  # no other place is called so
+
+
 def _may_hide(body: bytes) -> bool:
     """Tell whether a name of plain letters may stand in a text in other letters."""
-    return b"\\" in body and (b"\\u" in body or b"\\/" in body)
+    return _BACKSLASH in body and (b"\\u" in body or b"\\/" in body)
 
 
 def _shown(capabilities: dict[str, Any]) -> dict[str, Any]:
@@ -262,64 +292,12 @@ def _shown(capabilities: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "params": {"_meta": meta}}
 
 
+def _version(head: Head[RequestLine] | None) -> str | None:
+    return None if head is None else field(head, _VERSION)
+
+
 def _is_modern(version: str | None) -> bool:
     return version is not None and spec.era_of(version) == "stateless"
-
-
-def declared_in(capabilities: Any) -> frozenset[AskKind]:
-    """Say which kinds of asks a client's capabilities cover; a bare `elicitation` means forms."""
-    kinds: set[AskKind] = set()
-    if type(capabilities) is not dict:
-        return frozenset()
-    elicitation = capabilities.get("elicitation")
-    if type(elicitation) is dict:
-        kinds.update(mode for mode in MODES if spec.has_mode(elicitation, mode))
-    if type(capabilities.get("sampling")) is dict:
-        kinds.add("sampling")
-    if type(capabilities.get("roots")) is dict:
-        kinds.add("roots")
-    return frozenset(kinds)
-
-
-def declaring(body: bytes, declared: Any, more: Mapping[str, Any], *path: str) -> bytes | None:
-    """Write a JSON text in which a client declares more; None where it declares all of it.
-
-    Args:
-        body: the text.
-        declared: the capabilities in it, parsed.
-        more: capabilities to add.
-        path: names that lead to the capabilities.
-
-    Raises:
-        SpliceError: an object on the way names a member twice.
-    """
-    if type(declared) is not dict:
-        holder = find(body, *path[:-1]) if path[1:] else None
-        return spliced(body, put(body, {path[-1]: dumps(dict(more))}, holder))
-    changed: dict[str, bytes | None] = {k: dumps(v) for k, v in _more(declared, more).items()}
-    return spliced(body, put(body, changed, find(body, *path))) if changed else None
-
-
-def _more(declared: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Say which capabilities become others when a client declares more."""
-    changed: dict[str, Any] = {}
-    for name, wanted in more.items():
-        has = declared.get(name)
-        merged = wanted if has is None else _merged(name, has, wanted)
-        if merged != has:
-            changed[name] = merged
-    return changed
-
-
-def _merged(name: str, has: Any, wanted: Any) -> Any:
-    if type(has) is not dict or type(wanted) is not dict:
-        return has
-    if name == "elicitation":
-        if not wanted or set(wanted) <= set(has) or (not has and set(wanted) == {"form"}):
-            return has
-        if "form" not in has and "url" not in has:  # a bare one means forms
-            has = {**has, "form": {}}
-    return {**has, **{key: value for key, value in wanted.items() if key not in has}}
 
 
 def _named(method: str, params: _Params) -> Raw | UnsetType:

@@ -18,7 +18,8 @@ from mcp_tap.core.model import AskKind
 from mcp_tap.core.splice import SpliceError, find
 from mcp_tap.core.values import id_key
 from mcp_tap.core.wire import loads
-from mcp_tap.proxy.answering.request import Meta, Watched, declared_in, declaring
+from mcp_tap.proxy.answering.capabilities import declared_in, declaring
+from mcp_tap.proxy.answering.request import Meta, Watched
 from mcp_tap.proxy.answering.verdicts import Fail
 from mcp_tap.proxy.replies import error_of
 

@@ -33,7 +33,7 @@ def test_what_went_upstream_stands_beside_what_the_client_sent():
     made = Made()
     tape = made.tape()
     for shown in (None, {"jsonrpc": "2.0"}):
-        made.records.edited(tape, 0.0, request(8), shown)
+        made.recording.edited(tape, 0.0, request(8), shown)
     asked, *edited = made.all[1:]
     assert [(e.sender, e.leg) for e in edited] == [("tap", "upstream")] * 2
     assert [e.payload() for e in edited] == [request(8)] * 2
@@ -43,7 +43,7 @@ def test_what_went_upstream_stands_beside_what_the_client_sent():
 
 def test_masks_hold_for_what_went_upstream_too():
     made = Made(["key:guests"])
-    made.records.edited(made.tape(), 0.0, request(8), {"jsonrpc": "2.0"})
+    made.recording.edited(made.tape(), 0.0, request(8), {"jsonrpc": "2.0"})
     assert [m.at for m in made.all[-1].masked] == ["/body/params/arguments/guests"]
 
 

@@ -10,7 +10,7 @@ from mcp_tap.core import spec
 from mcp_tap.core.splice import SpliceError
 from mcp_tap.core.wire import UNPARSED, spliced
 from mcp_tap.net.heads import HeadReader, RequestLine
-from mcp_tap.proxy.answering.request import Reader, declared_in
+from mcp_tap.proxy.answering.request import Reader
 from tests.asking import request
 
 ALL = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
@@ -121,6 +121,45 @@ def test_nothing_but_the_capabilities_is_changed(change):
     assert read(body).body == body[:at] + b'{"elicitation":{"form":{}}}' + body[at + 2 :]
 
 
+DECLARED = KEY + b':{"elicitation":{}}'
+DECLARING = TELLING.replace(KEY + b":{}", DECLARED)
+
+
+@pytest.mark.parametrize("advertise", [{"elicitation": {}}, {"roots": {}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {b"[7]": b"[7,8]"},
+        {b'"id":1': b'"id":"a longer one"'},
+        {b'"b":"00-4b"': b'"b":"longer than before"'},
+        {b"[7]": b"{%b}" % DECLARED},
+        {b",%b" % DECLARED: b"", b"[7]": b"{%b}" % DECLARED},
+        {b"[7]": b'["%b"]' % DECLARED.replace(b'"', b'\\"')},
+        {DECLARED: KEY + b":{}"},
+        {DECLARED: KEY + b':{"elicitation":{"url":{}}}'},
+        {DECLARED: KEY + b' : {"elicitation":{}}'},
+        {DECLARED: DECLARED[:-1] + b',"roots":{}}'},
+        {b"2026-07-28": b"2025-11-25"},
+        {b'"_meta":{': b'"x":{'},
+        {b'"_meta":{': b'"_meta":{"x":"\\u00e4",'},
+    ],
+)
+def test_what_is_remembered_of_how_clients_declare_changes_nothing(change, advertise):
+    body = DECLARING
+    for old, new in change.items():
+        assert body.count(old) == 1
+        body = body.replace(old, new)
+    used, fresh = Reader(advertise), Reader(advertise)
+    for before in (request(), DECLARING):
+        used.read(before, head(), spliced(before))
+    found, wanted = (reader.read(body, head(), spliced(body)) for reader in (used, fresh))
+    assert (found is None) == (wanted is None)
+    if found is not None:
+        assert (found.body, found.edited) == (wanted.body, wanted.edited)
+        assert (found.declared, found.meta.version) == (wanted.declared, wanted.meta.version)
+
+
 def test_capabilities_that_stand_elsewhere_are_not_those_of_the_client():
     body = TELLING.replace(KEY, b'"x"').replace(b"[7]", b"{%b:{}}" % KEY)
     more = b',%b:{"elicitation":{"form":{}}}}}}' % KEY
@@ -159,17 +198,3 @@ def test_a_request_that_names_a_member_twice_cannot_be_repeated():
     found = read(request().replace(b'"id" : 7', b'"id" : 7, "id" : 7'), {})
     with pytest.raises(SpliceError):
         found.again(b'"t1"', None, None)
-
-
-@pytest.mark.parametrize(
-    ("capabilities", "kinds"),
-    [
-        (None, set()),
-        ({"elicitation": {}}, {"form"}),
-        ({"elicitation": {"url": {}}}, {"url"}),
-        (ALL, {"form", "url", "sampling", "roots"}),
-        ({"sampling": None, "roots": 1}, set()),
-    ],
-)
-def test_what_capabilities_cover(capabilities, kinds):
-    assert declared_in(capabilities) == kinds
