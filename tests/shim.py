@@ -20,13 +20,16 @@ from tests.bounds import BOUND
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 PONG = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
 TAP = (sys.executable, "-m", "mcp_tap")
-_PATIENT = f"""
-from mcp_tap.proxy.stdio import ending
-ending.GRACE = ending.TERMINATE = ending.AFTER = {2 * BOUND}
+_TIMED = """
+from mcp_tap.proxy.stdio import ending, sluice
+%s
 from mcp_tap.__main__ import main; main()
 """
-PATIENT = (sys.executable, "-c", _PATIENT)
+_PATIENCE = f"ending.GRACE = ending.TERMINATE = ending.AFTER = {2 * BOUND}"
+PATIENT = (sys.executable, "-c", _TIMED % _PATIENCE)
 """The tap with more patience than a test: it ends no server because a machine is busy."""
+HURRIED = (sys.executable, "-c", _TIMED % "sluice.LAST = 0.3")
+"""The tap that waits for no last answer."""
 
 
 def python(code: str) -> tuple[str, ...]:

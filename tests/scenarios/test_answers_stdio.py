@@ -14,7 +14,7 @@ from tests import mute
 from tests.asking import request
 from tests.mute import CLIENT, SCRIPT, saw_all, was_answered
 from tests.peers.programs import outcome
-from tests.shim import ECHO, PING, TAP, shim
+from tests.shim import ECHO, HURRIED, PING, TAP, shim
 from tests.shim import python as small
 
 SERVER = [*mute.SERVER, "--stdio"]
@@ -55,9 +55,10 @@ def scripted(folder, text=DAY):
 
 
 @contextlib.contextmanager
-def called(server, folder, *options, script=DAY):
+def called(server, folder, *options, script=DAY, **how):
     """Call a server that goes on like this, by a tap that answers for the client."""
-    with shim(small(ASKING + server), folder, "-a", scripted(folder, script), *options) as running:
+    options = ["-a", scripted(folder, script), *options]
+    with shim(small(ASKING + server), folder, *options, **how) as running:
         running.send(request(7) + b"\n")
         yield running
 
@@ -134,7 +135,7 @@ def test_a_client_that_leaves_within_a_call_ends_the_run(tmp_path):
         "    if not m['params'].get('inputResponses'): ask(m, 1)\n"
         "    else: os.write(E, b'asked again\\n')\n"
     )
-    with called(server, tmp_path) as running:
+    with called(server, tmp_path, tap=HURRIED) as running:
         running.said(b"asked again")
         assert running.end() == 0
     assert running.records()[-1].how == "end"
@@ -185,8 +186,9 @@ def test_an_entry_that_was_never_used_fails_a_strict_run_and_is_else_not_told(
 
 
 def test_without_asks_nothing_changes_but_what_is_declared(tmp_path):
+    options = ["-a", scripted(tmp_path), "--advertise", ""]
     lines = [PING, b"hello\r\n", b'{"id": 1.50}\n', request(7) + b"\r\n"]
-    with shim(ECHO, tmp_path, "-a", scripted(tmp_path), "--advertise", "") as running:
+    with shim(ECHO, tmp_path, *options, tap=HURRIED) as running:
         for line in lines:
             running.send(line)
             assert running.line() == line
