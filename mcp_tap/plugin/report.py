@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from mcp_tap.cli.closing import spec_of
-from mcp_tap.core.filters import parse
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.errors import TapError
 from mcp_tap.plugin.watcher import Watcher
 from mcp_tap.views.found import faulty, finding_row
-from mcp_tap.views.listing import ASKS, CALLS, call_rows, exchange_rows, listed
+from mcp_tap.views.listing import ASKS, CALLS, NO_FILTER, call_rows, exchange_rows, listed
 from mcp_tap.views.look import Look, text_of
 from mcp_tap.views.timeline import HEADING
 
 MOST: Final = 20
 """Calls that are told of."""
-_NO_FILTER: Final = parse("")
 
 
 def section(
@@ -65,7 +63,7 @@ def _timeline(seen: Watcher) -> Iterator[str]:
     look = Look(start=seen.start_time)
     subjects: list[Call | Exchange] = [
         *seen.calls.values(),
-        *(each for each in seen.exchanges.values() if listed(each, _NO_FILTER)),
+        *(each for each in seen.exchanges.values() if listed(each, NO_FILTER)),
     ]
     subjects.sort(key=lambda subject: subject.t)
     if not subjects:

@@ -6,8 +6,9 @@ Depths: 0 calls, 1 rounds, 2 asks and answers, 3 bodies, 4 bytes; each has what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
-from mcp_tap.core.filters import Filter
+from mcp_tap.core.filters import Filter, parse
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import AnyRecord
@@ -29,6 +30,8 @@ from mcp_tap.views.words import exchange_why, fault_words, oddity, split
 CALLS, ROUNDS, ASKS, BODIES, BYTES = range(5)
 WIDTH = 120
 """Cells of a line where no terminal says otherwise."""
+NO_FILTER: Final = parse("")
+"""Everything passes it."""
 
 
 def listed(exchange: Exchange, filter_: Filter, *, asked: bool = False) -> bool:

@@ -15,14 +15,13 @@ from datetime import datetime
 from typing import Final, TextIO
 
 from mcp_tap.core.clock import here, read
-from mcp_tap.core.filters import Filter, Scope, parse
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
 from mcp_tap.core.records import Header
 from mcp_tap.core.text import pad, safe
 from mcp_tap.views.base import Change
 from mcp_tap.views.found import counted, finding_row
-from mcp_tap.views.listing import aside, exchange_rows, listed
+from mcp_tap.views.listing import NO_FILTER, aside, exchange_rows, listed
 from mcp_tap.views.look import ASCII, LINES, Look, Row
 from mcp_tap.views.paint import Painter
 from mcp_tap.views.runs import NARROW, run_name
@@ -44,9 +43,8 @@ class _Told:
 class Teller:
     """Turns changes into rows, each thing once."""
 
-    def __init__(self, look: Look, filter_: Filter | None = None) -> None:
+    def __init__(self, look: Look) -> None:
         self.look = look
-        self._filter = filter_ or parse("")
         self._told: dict[int, _Told] = {}
         self._ended: OrderedDict[tuple[str, int], None] = OrderedDict()
 
@@ -56,10 +54,10 @@ class Teller:
             yield finding_row(change)
             return
         key = (type(change).__name__, change.number)
-        if key in self._ended or not self._filter.matches(change, Scope(start=self.look.start)):
+        if key in self._ended:
             return
         if isinstance(change, Exchange):
-            if change.end is not None and listed(change, self._filter):
+            if change.end is not None and listed(change, NO_FILTER):
                 self._end(key)
                 yield from exchange_rows(change, self.look, 0, now=now)
             return
@@ -128,14 +126,12 @@ class TextView:
         color: bool = False,
         ascii: bool = False,  # noqa: A002 - named as its option
         notices: TextIO | None = None,
-        filter: Filter | None = None,  # noqa: A002 - what it is
     ) -> None:
         """Write to `stream`; the tap's own words go to `notices`, else there too."""
         self._stream = stream
         self._notices = notices or stream
         self._painter = Painter(color=color)
         self._glyphs = ASCII if ascii else LINES
-        self._filter = filter
         self._feed: _Feed | None = None
         self._runs = 0
         self._lines: deque[tuple[TextIO, str]] = deque()
@@ -163,7 +159,7 @@ class TextView:
         if self._writer is None:
             self._writer = threading.Thread(target=self._write, name="text-view", daemon=True)
             self._writer.start()
-        return _Feed(self, Teller(look, self._filter), run_name(header))
+        return _Feed(self, Teller(look), run_name(header))
 
     def wait(self, text: str) -> None:
         """Say nothing: this is told on stderr."""

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from mcp_tap.core.filters import parse
 from mcp_tap.views.look import Look, text_of
 from mcp_tap.views.text import Teller, TextView, local_start
 from tests import builders as b
@@ -19,8 +18,8 @@ def in_utc(monkeypatch):
     time.tzset()
 
 
-def told(changes, filter_=None):
-    teller = Teller(Look(start=local_start(b.STARTED)), filter_)
+def told(changes):
+    teller = Teller(Look(start=local_start(b.STARTED)))
     return [text_of(row) for change in changes for row in teller.rows(change, 23.0)]
 
 
@@ -71,10 +70,6 @@ def test_exchanges_outside_of_calls_are_told_only_when_they_fail():
     refused = b.exchange(status=403, how="refused", why="foreign Host")
     assert told([b.exchange()]) == []
     assert len(told([refused, refused])) == 2
-
-
-def test_a_filter_leaves_out_what_does_not_pass():
-    assert len(told(b.run(), parse("tool:search"))) == 1
 
 
 def view(**given):
