@@ -166,10 +166,9 @@ def show_document(
     }
 
 
-def document_bytes(document: dict[str, Any], *, indent: int | None = 2) -> bytes:
-    """Render the document, over several lines unless `indent` is None."""
-    raw = json_safe(msgspec.json.encode(document))
-    return raw if indent is None else msgspec.json.format(raw, indent=indent)
+def document_bytes(document: dict[str, Any]) -> bytes:
+    """Render the document, over several lines."""
+    return msgspec.json.format(json_safe(msgspec.json.encode(document)), indent=2)
 
 
 def schema() -> dict[str, Any]:

@@ -15,6 +15,10 @@ from mcp_tap.views.look import Glyphs, Piece
 
 _TAP_COUNTS: Final = 0.01
 """Seconds of the tap's own that are worth a word."""
+_MARKS: Final = 7
+"""Cells of a call's rounds at most."""
+_NUMBERS: Final = 6
+"""Calls that are named where one of them is meant; the rest is counted."""
 
 
 def request_id(value: Any) -> str:
@@ -22,7 +26,7 @@ def request_id(value: Any) -> str:
     return brief(value, 24)
 
 
-def marks(call: Call, glyphs: Glyphs, cells: int = 7) -> str:
+def marks(call: Call, glyphs: Glyphs) -> str:
     """Draw the rounds: `?` asked and answered, `_` waiting, `*` final, `x` error, `/` cancelled.
 
     A stream is `===`.
@@ -33,7 +37,7 @@ def marks(call: Call, glyphs: Glyphs, cells: int = 7) -> str:
         return glyphs.stream * 3
     signs = [_mark(call, r) for r in call.rounds]
     shown = glyphs.join.join(signs)
-    if len(shown) > cells:
+    if len(shown) > _MARKS:
         left_out = signs[:-2]
         sign = "x" if "x" in left_out else left_out[0]
         shown = glyphs.join.join([f"{len(left_out)}{sign}", *signs[-2:]])
@@ -232,11 +236,11 @@ def _own_fault(words: str) -> str:
     return f"{own}: {words}" if words else own
 
 
-def numbers(calls: Sequence[int], most: int = 6) -> str:
+def numbers(calls: Sequence[int]) -> str:
     """Name calls one of which is meant: `#14, #15 or #16`."""
-    shown = [f"#{n}" for n in calls[:most]]
-    if len(calls) > most:
-        return f"{', '.join(shown)} or {len(calls) - most} more"
+    shown = [f"#{n}" for n in calls[:_NUMBERS]]
+    if len(calls) > _NUMBERS:
+        return f"{', '.join(shown)} or {len(calls) - _NUMBERS} more"
     return " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 

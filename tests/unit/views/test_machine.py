@@ -188,12 +188,6 @@ def test_what_a_terminal_would_obey_is_escaped_and_stays_what_it_is():
     assert b"\n" not in raw
 
 
-def test_the_document_can_stand_on_one_line():
-    capture = machine.capture_doc(b.read(), path=None, records=0)
-    made = machine.document_bytes(machine.show_document(capture, [], []), indent=None)
-    assert b"\n" not in made
-
-
 def test_the_schema_knows_every_part():
     assert set(machine.schema()["$defs"]) == {
         "ShowDoc", "CaptureDoc", "TornDoc", "CallDoc", "RoundDoc", "StateDoc", "AskDoc",
