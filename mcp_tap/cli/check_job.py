@@ -101,9 +101,7 @@ class Check:
             )
         return troubles
 
-    def _report(
-        self, checked: Sequence[Checked], troubles: Sequence[TapError], *, leftover: bool = True
-    ) -> Report:
+    def _report(self, checked: Sequence[Checked], troubles: Sequence[TapError]) -> Report:
         entries: list[Entry] = []
         for made in checked:
             entries += made.entries
@@ -115,11 +113,8 @@ class Check:
             asserted.append(
                 Asserted(option=assertion.option, text=assertion.text, failures=failures)
             )
-        # What was not looked at may be where an exception is needed.
-        incomplete = bool(self.where or troubles or any(made.trouble() for made in checked))
-        if leftover and not incomplete:
+        if self._whole(checked, troubles):
             entries += _leftover(self.policy)
-        failed = any(entry.fails for entry in entries)
         return Report(
             version=__version__,
             captures=[made.doc for made in checked],
@@ -128,14 +123,23 @@ class Check:
             assertions=asserted,
             troubles=troubles,
             fail_on=self.policy.fail_on,
-            exit_code=int(not self.exit_zero) if failed else 4 * bool(troubles),
+            exit_code=self._code(entries, troubles),
         )
+
+    def _whole(self, checked: Sequence[Checked], troubles: Sequence[TapError]) -> bool:
+        """Tell whether all there is was looked at: else an exception may be needed elsewhere."""
+        return not (self.where or troubles or any(made.trouble() for made in checked))
+
+    def _code(self, entries: Sequence[Entry], troubles: Sequence[TapError]) -> int:
+        if any(entry.fails for entry in entries):
+            return int(not self.exit_zero)
+        return 4 if troubles else 0
 
     def _write_baseline(
         self, checked: Sequence[Checked], troubles: Sequence[TapError], report: Report
     ) -> Report:
         assert self.baseline is not None
-        whole = not (self.where or troubles or any(made.trouble() for made in checked))
+        whole = self._whole(checked, troubles)
         failing = [e for made in checked for e in made.entries if e.fails]
         added, gone = update_baseline(self.baseline, self.policy, failing, whole=whole)
         for line in added:
@@ -152,8 +156,7 @@ class Check:
             for e in report.entries
             if not (e.finding.rule == UNUSED and e.finding.message.startswith("a line of"))
         ]
-        failed = any(entry.fails for entry in entries)
-        code = int(not self.exit_zero) if failed else 4 * bool(troubles)
+        code = self._code(entries, troubles)
         return msgspec.structs.replace(report, entries=entries, exit_code=code)
 
     def _print(self, report: Report) -> None:
