@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from mcp_tap import config
-from mcp_tap.cli.common import EVERYWHERE, TapCommand, TapContext, TapOption, output
+from mcp_tap.cli.common import EVERYWHERE, TapCommand, TapContext, TapOption, output, spoken
 from mcp_tap.cli.output import printable
 from mcp_tap.cli.settings import Commands
 from mcp_tap.config_places import user_file
@@ -31,9 +31,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 @click.command("config", cls=TapCommand)
-@click.argument("name", metavar="[COMMAND]", required=False)
+@click.argument("named", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
-def command(ctx: click.Context, /, name: str | None) -> None:
+def command(ctx: click.Context, /, named: tuple[str, ...]) -> None:
     """Print the settings in force, each with where it came from.
 
     They are those of every command, or of COMMAND.  A flag beats a variable (MCP_TAP_HTTP_LISTEN),
@@ -41,12 +41,12 @@ def command(ctx: click.Context, /, name: str | None) -> None:
     """
     assert isinstance(ctx, TapContext)
     known = Commands(ctx)
-    names = known.commands()
-    if name is not None and name not in names:
-        near = config.nearest(name, names)
+    names, name = known.commands(), "-".join(named)
+    if name and name not in names:
+        near = spoken(config.nearest(name, names) or "")
         raise UsageError(
             "unknown-command",
-            f"mcp-tap has no command {name}",
+            f"mcp-tap has no command {' '.join(named)}",
             help=f"did you mean mcp-tap config {near}?" if near else "mcp-tap --help lists them",
         )
     rows = [row for each in ([name] if name else names) for row in _rows(ctx, known, each)]

@@ -104,6 +104,14 @@ def test_unknown_command_is_answered_with_the_nearest(capsys):
     assert "did you mean mcp-tap config http?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["replay-server"], ["replay", "server"]])
+def test_a_command_of_two_words_is_named_as_it_is_run_or_as_its_table_is(words, capsys):
+    _, found = settings(capsys, *words)
+    assert found["replay-server", "pace"] == (None, "default")
+    assert run(["config", "replay", "serve"]) == 2
+    assert "did you mean mcp-tap config replay server?" in capsys.readouterr().err
+
+
 def test_what_a_table_holds_beside_options_is_listed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mcp-tap.toml").write_text(
