@@ -26,9 +26,11 @@ def as_called(text: str) -> str:
     name = called()
     if name == PROGRAM or PROGRAM not in text:
         return text
+    from mcp_tap.cli.common import spoken
     from mcp_tap.cli.main import COMMANDS
 
-    command = rf"(?<![\w./-]){PROGRAM}(?= (?:{'|'.join(COMMANDS)}|--help)\b)"
+    names = "|".join(map(spoken, COMMANDS))
+    command = rf"(?<![\w./-]){PROGRAM}(?= (?:{names}|--help)\b)"
     return re.sub(command, lambda _: name, text)
 
 

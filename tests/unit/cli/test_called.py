@@ -20,6 +20,7 @@ def program(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("program")
 def test_a_program_that_the_shell_would_not_find_is_called_by_its_path():
     assert called() == "'a venv/bin/mcp-tap'"
+    assert as_called("mcp-tap replay server x") == "'a venv/bin/mcp-tap' replay server x"
     text = "try mcp-tap show x; /etc/mcp-tap show, mcp-tap itself, mcp-tap.toml, mcp-tap --help"
     assert as_called(text) == (
         "try 'a venv/bin/mcp-tap' show x; /etc/mcp-tap show, mcp-tap itself, mcp-tap.toml,"
