@@ -212,10 +212,10 @@ class Front:
             words = f"there are {MOST_SESSIONS} sessions already"
             raise Refused(503, "sessions", words, about=said)
         session = Session(self._command, self._ways, self._forget)
-        await self._begin(session)
-        self._sessions[session.id] = session
+        self._sessions[session.id] = session  # it counts from now on; nobody knows its name yet
         head = {HEADER_SESSION: session.id}
         try:
+            await self._begin(session)
             asked = session.ask(said)
             response = await self._answer(request, session, asked, session_status, head)
         finally:
