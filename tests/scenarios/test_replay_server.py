@@ -28,6 +28,7 @@ from mcp_tap.replay.server.player import Player
 from tests.bounds import BOUND
 from tests.peers.programs import outcome, python, tapping
 from tests.replaying import Driver
+from tests.replays import answered, asking, complete, exchange, index_of, request
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 GOLDEN = sorted(path.stem for path in CAPTURES.glob("*.jsonl"))
@@ -218,6 +219,33 @@ async def test_a_client_that_changes_its_state_is_refused_and_found_out(tmp_path
     assert (status, answer["error"]["code"]) == (400, -32602)
     assert run(["check", str(again), "-f", "json"]) == 1
     rules = {finding["rule"] for finding in json.loads(capsys.readouterr().out)["findings"]}
+    assert "MRTR-016" in rules
+
+
+async def test_a_client_that_tampered_and_got_through_gets_through_and_is_found_out(
+    tmp_path, capsys
+):
+    changed = request(2, requestState="changed", **answered("accept"))
+    right = request(3, requestState="kept", **answered("accept"))
+    capture, again = tmp_path / "recorded.jsonl", tmp_path / "again.jsonl"
+    with index_of(
+        capture,
+        exchange(request(1), asking(1, "kept")),
+        exchange(changed, complete(2, "let in")),
+        exchange(right, complete(3, "as it should be")),
+    ) as index:
+        async with replaying(index, again) as (url, missed), aiohttp.ClientSession() as http:
+            driver = Driver(index, url)
+            sent = list(driver.sent.values())
+            await _post(http, url, sent[0], sent[0].body)
+            _, got = await _post(http, url, sent[1], {**sent[1].body, "id": 8})
+            sent[1].body["params"]["inputResponses"]["sure"] = {"action": "decline"}
+            status, refused = await _post(http, url, sent[1], {**sent[1].body, "id": 9})
+    assert missed == []
+    assert got["result"]["content"][0]["text"] == "let in"
+    assert (status, refused["error"]["code"]) == (400, -32602)
+    assert run(["check", str(again), "-f", "json"]) == 1
+    rules = [finding["rule"] for finding in json.loads(capsys.readouterr().out)["findings"]]
     assert "MRTR-016" in rules
 
 

@@ -100,8 +100,9 @@ class States:
 
     def _any(self, rounds: Iterable[Served], given: Given, relation: Relation) -> Retry | None:
         """Find what a retry gets if it answers one of these."""
+        meant = _sum(given)
         for served in rounds:
-            node, again = served.path[-1], served.retries.get(_sum(given))
+            node, again = served.path[-1], served.retries.get(meant)
             done = again[0][-1].call if again is not None else served.life.call
             if done is None:
                 found = self._book.go_on(served.path, given, relation)

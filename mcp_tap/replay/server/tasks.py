@@ -65,9 +65,10 @@ class Tasks:
         self._about: dict[tuple[int, int], list[RecordedExchange]] = {}
         """By capture and number of a call."""
         for call in index.calls:
-            about = list(self._requests(call))
+            if not call.others and len(call.rounds) == 1:
+                continue
+            about = sorted(self._requests(call), key=lambda exchange: exchange.seqs[0])
             if about:
-                about.sort(key=lambda exchange: exchange.seqs[0])
                 self._about[call.capture, call.number] = about
 
     def _requests(self, call: RecordedCall) -> Iterator[RecordedExchange]:
