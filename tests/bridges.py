@@ -20,7 +20,7 @@ from mcp_tap.bridge.served import Ways
 from mcp_tap.bridge.wire import Remote
 from mcp_tap.bridge.wire import Wire as BridgeWire
 from mcp_tap.core.sse import SseParser
-from tests.bounds import BOUND
+from tests.bounds import BOUND, until
 
 PLAIN = [sys.executable, "-S", "-E", str(Path(__file__).parent / "peers" / "plain_stdio.py")]
 NEW = "2026-07-28"
@@ -190,14 +190,6 @@ async def session(fronted: Fronted) -> InSession:
     reply = await begun.post({"method": "notifications/initialized"})
     assert (reply.status, await reply.body()) == (202, b"")
     return begun
-
-
-async def until(what: Callable[[], Any]) -> Any:
-    """Wait until this holds; give what it gives."""
-    async with asyncio.timeout(BOUND):
-        while not (value := what()):  # noqa: ASYNC110 (no event there is)
-            await asyncio.sleep(0.005)
-    return value
 
 
 Answer = Callable[["Posted"], Awaitable[web.StreamResponse]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from msgspec import Raw
@@ -10,7 +9,6 @@ from msgspec import Raw
 from mcp_tap.capture.reader import open_path
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.records import FORMAT, AnyRecord, Footer, Header, Message, encode
-from tests.bounds import BOUND
 
 
 def header(run: str = "r1", **fields) -> Header:
@@ -65,11 +63,3 @@ def seqs(path: Path) -> list[int]:
 
 def fail(text: str) -> None:
     raise AssertionError(text)
-
-
-def until(condition) -> None:
-    """Poll until the condition holds."""
-    end = time.monotonic() + BOUND
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.005)

@@ -12,7 +12,6 @@ import json
 import re
 import socket
 import struct
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -407,14 +406,6 @@ async def tapped(
         await upstream.stop()
     assert upstream.errors == [], repr(upstream.errors)
     assert troubles == [], repr(troubles)
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    """Poll until the condition holds."""
-    end = time.monotonic() + BOUND
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        await asyncio.sleep(0.005)
 
 
 def post(body: bytes = PING, *lines: bytes, target: bytes = b"/mcp", length: bool = True) -> bytes:

@@ -8,8 +8,7 @@ import os
 import select
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,15 +39,6 @@ def python(code: str) -> tuple[str, ...]:
 
 ECHO = python("while data := os.read(I, 65536):\n while data: data = data[os.write(O, data):]")
 """Sends back what it gets, byte for byte."""
-
-
-def until(what: Callable[[], Any], bound: float = BOUND) -> Any:
-    """Wait until this holds; give what it gives."""
-    end = time.monotonic() + bound
-    while not (value := what()):
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.005)
-    return value
 
 
 class Shim:

@@ -11,20 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_tap.core.records import Closed, HttpRequest
-from tests.rig import (
-    HOST,
-    LAST_CHUNK,
-    PING,
-    PONG,
-    SSE_HEAD,
-    chunk,
-    event,
-    get,
-    ok,
-    post,
-    tapped,
-    until,
-)
+from tests.bounds import until
+from tests.rig import HOST, LAST_CHUNK, PING, PONG, SSE_HEAD, chunk, event, get, ok, post, tapped
 
 REQUESTS = st.sampled_from(
     [

@@ -24,7 +24,8 @@ from tests.asking import (
     seat,
     streamed,
 )
-from tests.rig import ok, tapped, until
+from tests.bounds import until
+from tests.rig import ok, tapped
 
 SEAT_ONLY = """
 version = 1

@@ -13,7 +13,8 @@ import pytest
 
 from mcp_tap.core.records import Closed, Decision, HttpRequest
 from tests.asking import answering, asks_day, asks_seat, call, day, done, ends, progress, streamed
-from tests.rig import SSE_HEAD, ok, tapped, until
+from tests.bounds import until
+from tests.rig import SSE_HEAD, ok, tapped
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Ty"
 

@@ -23,7 +23,8 @@ from tests.asking import (
     result,
     streamed,
 )
-from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped, until
+from tests.bounds import until
+from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped
 
 MIB5 = 5 << 20
 

@@ -21,8 +21,8 @@ from tests.asking import (
     request,
     streamed,
 )
-from tests.bounds import BOUND
-from tests.rig import SSE_HEAD, chunk, ok, tapped, until
+from tests.bounds import BOUND, until
+from tests.rig import SSE_HEAD, chunk, ok, tapped
 
 
 class Dies:

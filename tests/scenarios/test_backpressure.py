@@ -6,8 +6,8 @@ import asyncio
 import socket
 from hashlib import sha256
 
-from tests.bounds import BOUND
-from tests.rig import HOST, chunk, get, ok, tapped, until
+from tests.bounds import BOUND, until
+from tests.rig import HOST, chunk, get, ok, tapped
 
 PIECE = bytes(range(256)) * 256
 PIECES = 800

@@ -8,21 +8,9 @@ from hashlib import sha256
 import pytest
 
 from mcp_tap.core.records import Body, Message
+from tests.bounds import until
 from tests.handlers import once
-from tests.rig import (
-    HOST,
-    LAST_CHUNK,
-    PONG,
-    SSE_HEAD,
-    always,
-    chunk,
-    event,
-    ok,
-    pong,
-    post,
-    tapped,
-    until,
-)
+from tests.rig import HOST, LAST_CHUNK, PONG, SSE_HEAD, always, chunk, event, ok, pong, post, tapped
 
 DEPTH = 100_000
 TO_ARGUMENTS = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":'

@@ -16,9 +16,9 @@ import pytest
 
 from mcp_tap.capture.reader import open_path
 from mcp_tap.core.records import Footer, Header, HttpRequest, Stderr
-from tests.bounds import BOUND
+from tests.bounds import BOUND, wait_until
 from tests.bridges import META, NEW, PLAIN, bridged
-from tests.shim import TAP, is_alive, started, until
+from tests.shim import TAP, is_alive, started
 
 FIELDS = {
     "Accept": "application/json, text/event-stream",
@@ -48,7 +48,7 @@ class Served:
         self.process = subprocess.Popen(
             [*line, "--ready-file", str(ready), *options], stderr=subprocess.PIPE
         )
-        until(ready.exists)
+        wait_until(ready.exists)
         self.url = json.loads(ready.read_text(encoding="utf-8"))["url"]
 
     def __enter__(self):
@@ -72,7 +72,7 @@ def test_what_passes_is_recorded_and_shown_and_nothing_is_left(tmp_path):
         call(served.url, "noise")
         err = served.end()
         assert served.process.returncode == 0
-    until(lambda: not is_alive(pid))
+    wait_until(lambda: not is_alive(pid))
     assert f"{served.url} -> {shlex.join(PLAIN)}" in err
     assert "server: and this is stderr" in err
     records = list(open_path(served.capture))
@@ -88,7 +88,7 @@ def test_the_servers_end_with_a_tap_that_is_killed(tmp_path):
     with Served(tmp_path, "-q") as served:
         pid = call(served.url, "pid")["pid"]
         served.end(signal.SIGKILL)
-    until(lambda: not is_alive(pid))
+    wait_until(lambda: not is_alive(pid))
 
 
 def test_a_command_beside_it_gets_the_address_and_gives_the_code(tmp_path):

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from tests.bounds import BOUND
+from tests.bounds import BOUND, until
 from tests.handlers import held, staying
-from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, post, tapped, until
+from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, post, tapped
 
 
 class Ended:

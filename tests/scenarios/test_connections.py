@@ -8,6 +8,7 @@ import pytest
 
 from mcp_tap.net import upstream as upstream_module
 from mcp_tap.proxy import listener
+from tests.bounds import until
 from tests.handlers import early, held, once, to_method
 from tests.rig import (
     HOST,
@@ -22,7 +23,6 @@ from tests.rig import (
     pong,
     post,
     tapped,
-    until,
 )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mcp_tap.core.records import HttpRequest
+from tests.bounds import until
 from tests.handlers import early, staying
-from tests.rig import HOST, PING, PONG, chunk, get, ok, pong, post, tapped, until
+from tests.rig import HOST, PING, PONG, chunk, get, ok, pong, post, tapped
 
 CHUNKED = b"POST /mcp HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n"
 

@@ -1,6 +1,6 @@
 """`mcp-tap http` as a person runs it: real processes, a real upstream, signals and exit codes."""
 
-# ruff: noqa: ASYNC110, ASYNC240 - a test may poll and read small files
+# ruff: noqa: ASYNC240 - a test may poll and read small files
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bounds import BOUND
+from tests.bounds import BOUND, until
 
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
@@ -259,12 +259,6 @@ async def test_child_that_does_not_heed_the_signal_is_killed_in_time(tap):
         await until(Path("up").exists)
         code, _, _ = await running.end(signal.SIGINT)
     assert code == 137
-
-
-async def until(holds):
-    async with asyncio.timeout(BOUND):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 async def test_command_that_is_not_there_is_told_before_anything_is_made(tap):

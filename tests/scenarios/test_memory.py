@@ -10,7 +10,8 @@ from mcp_tap.net.upstream import UpstreamConnection
 from mcp_tap.proxy.exchange import HttpExchange
 from mcp_tap.proxy.listener import ClientConnection
 from mcp_tap.proxy.tape import Tape, Way
-from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, ok, post, tapped, until
+from tests.bounds import until
+from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, ok, post, tapped
 
 OURS = (HttpExchange, Tape, Way, Head, Fields, ClientConnection, UpstreamConnection)
 

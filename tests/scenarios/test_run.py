@@ -13,21 +13,8 @@ from mcp_tap.core.records import Footer, Message
 from mcp_tap.errors import CaptureError, UsageError
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
-from tests.bounds import BOUND
-from tests.rig import (
-    PING,
-    PONG,
-    SSE_HEAD,
-    Looker,
-    chunk,
-    event,
-    get,
-    ok,
-    pong,
-    post,
-    tapped,
-    until,
-)
+from tests.bounds import BOUND, until
+from tests.rig import PING, PONG, SSE_HEAD, Looker, chunk, event, get, ok, pong, post, tapped
 
 CERTIFICATE = Path(__file__).parent.parent / "data" / "localhost.pem"
 """For localhost and 127.0.0.1, signed by itself, with its key."""

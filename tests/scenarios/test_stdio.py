@@ -12,18 +12,8 @@ import threading
 import pytest
 
 from mcp_tap.core.records import Footer, Gap, Message, Noise
-from tests.bounds import BOUND
-from tests.shim import (
-    ECHO,
-    PING,
-    TAP,
-    python,
-    read,
-    request,
-    shim,
-    started,
-    until,
-)
+from tests.bounds import BOUND, wait_until
+from tests.shim import ECHO, PING, TAP, python, read, request, shim, started
 
 PEOPLE = "åßç∂ 你好 \U0001f600"
 HOSTILE = {
@@ -194,7 +184,7 @@ def test_a_clean_run_passes_its_check_and_an_empty_one_says_that_it_cannot_tell(
 def test_every_line_reaches_the_file_at_once(tmp_path):
     with shim(ECHO, tmp_path) as tap:
         tap.ask()
-        until(lambda: tap.capture.exists() and tap.capture.read_bytes().count(b"\n") == 3)
+        wait_until(lambda: tap.capture.exists() and tap.capture.read_bytes().count(b"\n") == 3)
         assert tap.process.poll() is None
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from mcp_tap.core.records import Footer, Gap
-from tests.bounds import BOUND
-from tests.shim import ECHO, PING, PONG, TAP, is_alive, python, read, request, shim, until
+from tests.bounds import BOUND, wait_until
+from tests.shim import ECHO, PING, PONG, TAP, is_alive, python, read, request, shim
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
@@ -120,7 +120,7 @@ def test_a_server_that_ignores_all_of_it_is_killed_with_all_its_children(tmp_pat
         pids = int(tap.line()), int(tap.line())
         assert took(tap.end) > 2.4
         assert tap.process.returncode == -signal.SIGKILL
-        until(lambda: not any(map(is_alive, pids)))
+        wait_until(lambda: not any(map(is_alive, pids)))
 
 
 def test_a_request_that_is_still_worked_on_is_answered_after_the_clients_last_word(tmp_path):
@@ -150,14 +150,14 @@ def test_a_client_that_is_gone_is_not_waited_for(tmp_path):
     line = [*client, *TAP, "stdio", "-w", str(tmp_path / "run.jsonl"), "--", *server]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as process:
         pid = int(process.stdout.readline())
-        until(lambda: not is_alive(pid))
+        wait_until(lambda: not is_alive(pid))
 
 
 def test_killing_the_tap_outright_ends_the_server(tmp_path):
     with shim(python(f"{READY}os.read(I, 1)"), tmp_path) as tap:
         pid = int(tap.line())
         tap.process.kill()
-        until(lambda: not is_alive(pid))
+        wait_until(lambda: not is_alive(pid))
 
 
 def test_a_server_that_closes_its_stdout_first_still_gets_what_the_client_says(tmp_path):
@@ -186,7 +186,7 @@ def test_a_server_that_closes_its_stdin_shows_it_to_the_client(tmp_path):
 
     with shim(server, tmp_path) as tap:
         tap.line()
-        until(send_until_refused)
+        wait_until(send_until_refused)
         assert tap.line() == b"x\n"
         assert tap.ended() == 0
 
@@ -207,7 +207,7 @@ def test_a_client_that_closes_its_end_of_stdout_shows_it_to_the_server(tmp_path)
 def test_a_client_that_reads_late_gets_everything(tmp_path):
     server = python("os.write(O, b'x' * 60000); os.write(O, b'y' * 60000 + b'\\n')")
     with shim(server, tmp_path) as tap:
-        until(lambda: tap.capture.exists() and not is_alive_below(tap.process.pid))
+        wait_until(lambda: tap.capture.exists() and not is_alive_below(tap.process.pid))
         time.sleep(0.8)  # longer than a silent stream is waited for
         assert tap.at_eof()
         assert tap.out == b"x" * 60000 + b"y" * 60000 + b"\n"
@@ -271,7 +271,7 @@ def test_several_at_once_leave_a_capture_each(tmp_path, monkeypatch):
 def test_a_signal_ends_the_recording_of_what_still_waits_and_the_capture_says_so(tmp_path):
     server = python("line = b'word\\n' * 13000\nfor _ in range(500): os.write(E, line)")
     with shim(server, tmp_path, tap=TAP, stderr=subprocess.DEVNULL) as tap:
-        until(lambda: tap.capture.exists() and not is_alive_below(tap.process.pid))
+        wait_until(lambda: tap.capture.exists() and not is_alive_below(tap.process.pid))
         tap.process.send_signal(signal.SIGTERM)
         assert tap.process.wait(BOUND) == 0
     assert tap.records()[-1].lost == sum(r.lost for r in tap.records() if isinstance(r, Gap)) > 0

@@ -8,8 +8,9 @@ import contextlib
 import pytest
 
 from mcp_tap.core.records import Body, Message, Noise
+from tests.bounds import until
 from tests.handlers import once, staying
-from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, ok, post, tapped, until
+from tests.rig import LAST_CHUNK, PONG, SSE_HEAD, chunk, event, get, ok, post, tapped
 
 SSE_OPEN = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
 NOTE = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}'

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mcp_tap.core.records import Closed, HttpRequest, HttpResponse, Message, decode
+from tests.bounds import until
 from tests.handlers import staying
-from tests.rig import PING, PONG, SSE_HEAD, chunk, event, ok, post, tapped, until
+from tests.rig import PING, PONG, SSE_HEAD, chunk, event, ok, post, tapped
 
 
 def in_file(folder, *kinds):

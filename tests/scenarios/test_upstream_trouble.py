@@ -12,8 +12,8 @@ import pytest
 
 from mcp_tap.net import upstream as upstream_module
 from mcp_tap.proxy.exchange import HttpExchange
-from tests.bounds import BOUND
-from tests.rig import PING, PONG, get, pong, post, tapped, until
+from tests.bounds import BOUND, until
+from tests.rig import PING, PONG, get, pong, post, tapped
 
 
 async def test_an_upstream_that_is_down_is_a_marked_502_naming_it(tmp_path):

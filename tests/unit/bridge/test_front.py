@@ -8,8 +8,8 @@ import pytest
 
 from mcp_tap.bridge import front as module
 from mcp_tap.bridge import streams
-from tests.bounds import BOUND
-from tests.bridges import NEW, OLD, fronted, session, until
+from tests.bounds import BOUND, until
+from tests.bridges import NEW, OLD, fronted, session
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 

@@ -7,7 +7,7 @@ import pytest
 
 from mcp_tap.bridge.process import Gone, Process
 from mcp_tap.errors import UsageError
-from tests.bridges import until
+from tests.bounds import until
 
 
 def process(code):

@@ -7,7 +7,8 @@ import pytest
 from aiohttp import web
 
 from mcp_tap.bridge import remote as module
-from tests.bridges import META, NEW, OLD, bridged, until
+from tests.bounds import until
+from tests.bridges import META, NEW, OLD, bridged
 
 
 async def echo(posted):

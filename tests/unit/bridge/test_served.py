@@ -3,7 +3,8 @@ from __future__ import annotations
 import asyncio
 
 from mcp_tap.bridge.served import Ways
-from tests.bridges import fronted, until
+from tests.bounds import until
+from tests.bridges import fronted
 
 
 def test_trouble_of_one_kind_is_told_once():

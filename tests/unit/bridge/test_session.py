@@ -3,7 +3,8 @@ from __future__ import annotations
 import asyncio
 
 from mcp_tap.bridge import session as module
-from tests.bridges import OLD, fronted, session, until
+from tests.bounds import until
+from tests.bridges import OLD, fronted, session
 
 NOTE = {"method": "notifications/shout", "params": {}}
 ANSWER = {"id": "ask-1", "result": {"action": "accept", "content": {"n": 1}}}

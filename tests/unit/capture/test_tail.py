@@ -9,7 +9,8 @@ from mcp_tap.capture.tail import CaptureTail
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.records import Gap, encode
 from mcp_tap.errors import CaptureError
-from tests.captures import fail, footer, header, lines_of, message, until, write_rotated, write_run
+from tests.bounds import wait_until
+from tests.captures import fail, footer, header, lines_of, message, write_rotated, write_run
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_a_rotating_run_is_followed_while_it_is_written(path, follow):
         found.extend(record.seq for record in tail.poll())
         return len(found) >= 202
 
-    until(all_there)
+    wait_until(all_there)
     assert found == list(range(202))
     assert tail.clean
     assert len(writer.parts) > 3

@@ -14,8 +14,8 @@ from mcp_tap.capture import writer as writer_module
 from mcp_tap.capture.reader import open_path
 from mcp_tap.capture.writer import CaptureWriter
 from mcp_tap.core.records import Body, Gap, Message, decode
-from tests.bounds import BOUND
-from tests.captures import fail, footer, header, lines_of, message, seqs, until
+from tests.bounds import BOUND, wait_until
+from tests.captures import fail, footer, header, lines_of, message, seqs
 
 linux = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on file size")
 
@@ -55,7 +55,7 @@ def test_what_was_written_is_in_the_file_after_flush(tmp_path):
 def test_a_record_reaches_the_file_soon_without_a_flush(tmp_path):
     writer = CaptureWriter(tmp_path / "run.jsonl", header(), on_trouble=fail)
     writer.write(message(1))
-    until(lambda: writer.path.read_bytes().count(b"\n") == 2)
+    wait_until(lambda: writer.path.read_bytes().count(b"\n") == 2)
     writer.close(footer(2))
 
 
@@ -400,6 +400,6 @@ def test_with_sync_what_waits_is_tried_again_without_a_new_record(tmp_path, monk
     writer.write(message(1))
     monkeypatch.setattr(writer._file, "append", append)
     monkeypatch.setattr(writer_module, "RETRY", 0.0)
-    until(lambda: writer.poke() or seqs(writer.path) == [0, 1])
+    wait_until(lambda: writer.poke() or seqs(writer.path) == [0, 1])
     writer.close(footer(2))
     assert len(said) == 2

@@ -3,12 +3,13 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from mcp_tap.cli import bridged
 from mcp_tap.cli.bridged import BridgedServer
 from mcp_tap.proxy.run import HttpRun
 from mcp_tap.proxy.settings import TapSettings
 from mcp_tap.views.base import NullView
-from tests.bounds import BOUND
-from tests.bridges import PLAIN, until
+from tests.bounds import BOUND, until
+from tests.bridges import PLAIN
 from tests.rig import Wire
 
 BODY = (
@@ -50,8 +51,9 @@ async def test_a_run_in_front_of_it_finds_it_and_hears_it():
         await server.stop()
 
 
-async def test_at_the_second_signal_nothing_is_waited_for():
-    code = "import time; time.sleep(60)"
+async def test_at_the_second_signal_nothing_is_waited_for(monkeypatch):
+    monkeypatch.setattr(bridged, "GRACE", 2 * BOUND)
+    code = f"import time; time.sleep({4 * BOUND})"
     server = BridgedServer([sys.executable, "-S", "-c", code], show=print)
     run, client = await running(server)
     await client.send(CALL)
@@ -61,6 +63,6 @@ async def test_at_the_second_signal_nothing_is_waited_for():
     await client.close()
     await run.stop()
     process = front._shared.process
-    async with asyncio.timeout(0.7):
+    async with asyncio.timeout(BOUND):
         await server.stop(lambda: True)
     assert all(pipe.is_closing() for pipe in (process._stdin, process._stdout, process._stderr))

@@ -15,7 +15,7 @@ from mcp_tap.cli.upstream import UpstreamServer
 from mcp_tap.cli.upstream_words import words_of
 from mcp_tap.errors import UpstreamError, UsageError
 from mcp_tap.net.target import parse_target
-from tests.bounds import BOUND
+from tests.bounds import BOUND, until
 
 SERVE = """
     import os, signal, socket, sys, time
@@ -38,13 +38,6 @@ def server(script, *, port=None, wait=BOUND, on_end=None):
     words = [sys.executable, "-c", textwrap.dedent(script), str(port)]
     target = parse_target(f"http://127.0.0.1:{port}/mcp")
     return UpstreamServer(words, target, show=lines.append, wait=wait, on_end=on_end), lines
-
-
-async def until(condition):
-    end = time.monotonic() + BOUND
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        await asyncio.sleep(0.005)
 
 
 def is_alive(pid):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
@@ -11,7 +10,7 @@ from mcp_tap.cli import watching as module
 from mcp_tap.cli.output import Output
 from mcp_tap.cli.watching import Watching
 from mcp_tap.errors import CaptureError
-from tests.bounds import BOUND
+from tests.bounds import BOUND, wait_until
 from tests.captures import fail, footer
 from tests.traffic import story
 
@@ -153,13 +152,6 @@ class Run:
         self.writer._file.close()
 
 
-def until(what):
-    deadline = time.monotonic() + BOUND
-    while not what():
-        assert time.monotonic() < deadline, "it never came to be"
-        time.sleep(0.002)
-
-
 def reported(following):
     out = Output()
     texts = []
@@ -193,7 +185,7 @@ def test_a_run_that_ended_is_let_go_and_the_others_go_on(tmp_path, follow):
     rig.view.saw("b", "search")
     one.close()
     rig.view.ended("a")
-    until(lambda: list(rig.watching.followed) == [two.path])
+    wait_until(lambda: list(rig.watching.followed) == [two.path])
     two.rest()
     rig.view.saw("b", "exprt")
     assert [following.name for following in rig.let_go] == ["a"]
@@ -207,7 +199,7 @@ def test_a_killed_run_ends_when_no_one_holds_its_file(tmp_path, follow):
     rig.view.saw("a", "search")
     one.kill()
     rig.view.ended("a")
-    until(lambda: rig.let_go)
+    wait_until(lambda: rig.let_go)
     assert reported(rig.let_go[0]) == [f"a.jsonl {HAS_GONE}"]
 
 
@@ -220,7 +212,7 @@ def test_a_quiet_run_does_not_end_while_its_file_is_held(tmp_path, follow, monke
     rig = follow(RunsOf(tmp_path))
     rig.view.saw("a", "search")
     before = len(asked)
-    until(lambda: len(asked) > before + 5)
+    wait_until(lambda: len(asked) > before + 5)
     assert not rig.view.feeds[0].over
     run.close()
 
@@ -231,7 +223,7 @@ def test_the_records_of_let_go_runs_stay_counted(tmp_path, follow):
     rig.view.saw("b", "search")
     one.close()
     two.close()
-    until(lambda: not rig.watching.followed)
+    wait_until(lambda: not rig.watching.followed)
     stats = rig.watching.stats()
     assert stats.records == 2 * 7
     assert stats.bytes == one.path.stat().st_size + two.path.stat().st_size
@@ -242,7 +234,7 @@ def test_runs_that_are_not_wanted_and_files_that_are_no_captures_are_passed_over
     rig = follow(RunsOf(tmp_path), wanted=lambda header: header.run != "b")
     rig.view.saw("a", "search")
     (tmp_path / "notes.jsonl").write_text("[]\n")
-    until(lambda: list(rig.watching.followed) == [one.path])
+    wait_until(lambda: list(rig.watching.followed) == [one.path])
     one.rest()
     rig.view.saw("a", "exprt")
     assert rig.view.runs == ["a"]
@@ -270,7 +262,7 @@ def test_a_past_run_is_shown_until_the_first_one_begins(tmp_path, follow):
     rig.view.saw("a", "search")
     rig.view.saw("b", "search")
     assert rig.view.alone == [False, True, False]
-    until(lambda: rig.watching.stats().records == 12)
+    wait_until(lambda: rig.watching.stats().records == 12)
     for run in runs:
         run.close()
 

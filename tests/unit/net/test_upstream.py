@@ -10,9 +10,9 @@ import pytest
 from mcp_tap.net import upstream as module
 from mcp_tap.net.target import parse_target
 from mcp_tap.net.upstream import UpstreamPool
-from tests.bounds import BOUND
+from tests.bounds import BOUND, until
 from tests.handlers import once
-from tests.rig import Upstream, always, get, ok, until
+from tests.rig import Upstream, always, get, ok
 
 
 class Sink:

@@ -9,7 +9,7 @@ from mcp_tap.core.wire import UNPARSED
 from mcp_tap.proxy import backlog
 from mcp_tap.proxy import desk as module
 from mcp_tap.proxy.desk import Desk
-from tests.rig import until
+from tests.bounds import until
 
 
 class House:

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from mcp_tap.proxy.exchange import KEPT_FOR_REPLY, WAITING_BODY
+from tests.bounds import until
 from tests.handlers import early
-from tests.rig import HOST, LAST_CHUNK, PONG, chunk, get, ok, pong, post, tapped, until
+from tests.rig import HOST, LAST_CHUNK, PONG, chunk, get, ok, pong, post, tapped
 
 
 def call(size: int) -> bytes:

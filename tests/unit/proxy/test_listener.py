@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from mcp_tap.proxy import listener as module
+from tests.bounds import until
 from tests.handlers import held
-from tests.rig import HOST, PING, PONG, chunk, get, ok, pong, post, tapped, until
+from tests.rig import HOST, PING, PONG, chunk, get, ok, pong, post, tapped
 
 BIG = b"POST / HTTP/1.1\r\nHost: evil\r\nContent-Length: 900000000\r\n\r\n" + b"x" * (1 << 20)
 

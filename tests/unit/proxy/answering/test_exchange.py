@@ -9,8 +9,9 @@ import pytest
 
 from mcp_tap.core.records import HttpResponse, Message
 from tests.asking import Server, answering, asks_day, call, day, done, progress, result
+from tests.bounds import until
 from tests.handlers import once
-from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, ok, tapped, until
+from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, ok, tapped
 
 
 async def test_a_chunked_response_passes_whole(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from mcp_tap.answers.book import Answered, Given, Unmatched
 from tests.asking import answering
-from tests.bounds import BOUND
+from tests.bounds import BOUND, until
 from tests.pushing import (
     LINES,
     SCRIPT,
@@ -26,7 +26,7 @@ from tests.pushing import (
     said,
     who,
 )
-from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, get, post, tapped, until
+from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, get, post, tapped
 
 
 async def test_a_person_may_leave_an_ask_to_the_client_while_the_stream_goes_on(tmp_path):

@@ -10,8 +10,8 @@ from mcp_tap.answers.book import Given, Unmatched
 from mcp_tap.proxy.answering import tasked, tasks
 from mcp_tap.proxy.answering.errand import Outcome
 from tests.asking import answering
-from tests.bounds import BOUND
-from tests.rig import tapped, until
+from tests.bounds import BOUND, until
+from tests.rig import tapped
 from tests.tasking import DONE, SCRIPT, Server, call, poll, reply, send, waiting
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from mcp_tap.errors import UsageError
 from mcp_tap.proxy.stdio.child import Child, ended
-from tests.bounds import BOUND
-from tests.shim import python, until
+from tests.bounds import BOUND, wait_until
+from tests.shim import python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs process groups")
 
@@ -65,7 +65,7 @@ def test_it_leads_a_group_that_is_signalled_as_one(run):
         heard += piece
     assert heard == b".."
     assert running.ended.wait(BOUND)
-    until(lambda: not child.has_group())
+    wait_until(lambda: not child.has_group())
 
 
 def test_the_end_of_its_input_can_be_told_from_any_thread(run):

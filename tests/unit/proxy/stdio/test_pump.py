@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from mcp_tap.proxy.stdio.pump import Pump, give_up, read, write_all
-from tests.bounds import BOUND
-from tests.shim import until
+from tests.bounds import BOUND, wait_until
 
 
 class Ends:
@@ -79,7 +78,7 @@ def test_it_says_whether_it_waits_for_something(ends):
     os.write(ends.giving, b"x" * 65536)
     os.write(ends.giving, b"x" * 65536)
     os.write(ends.giving, b"x")  # there is room for it once the second block is read
-    until(lambda: ends.pump.reading is None)
+    wait_until(lambda: ends.pump.reading is None)
     got = 0
     while got < 2 * 65536 + 1:
         got += len(os.read(ends.taking, 1 << 17))

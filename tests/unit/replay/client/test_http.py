@@ -11,8 +11,8 @@ from aiohttp import web
 from mcp_tap.bridge.heads import Tools
 from mcp_tap.replay.client.http import HttpPeer
 from mcp_tap.replay.client.peers import Unreachable
-from tests.bounds import BOUND
-from tests.bridges import META, NEW, OLD, Posted, until
+from tests.bounds import BOUND, until
+from tests.bridges import META, NEW, OLD, Posted
 from tests.resending import message
 
 NOTE = b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n'
