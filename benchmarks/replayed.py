@@ -1,6 +1,6 @@
 """The measures of replay: how soon a large capture is ready, and how fast it answers.
 
-python -m benchmarks.replayed CAPTURE      prints records, seconds and memory as JSON
+python -m benchmarks.replayed CAPTURE      prints records, seconds of the CPU and memory as JSON
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import sys
 import time
 from itertools import count
 from pathlib import Path
-from statistics import median
 from typing import Any, NoReturn
 
 from msgspec import Raw
@@ -99,7 +98,11 @@ def write(path: Path, calls: int) -> None:
 
 
 def ready(report: Report, capture: Path, calls: int, effort: Effort) -> None:
-    """Compare making a replay ready with a bare loop over the same capture."""
+    """Compare making a replay ready with a bare loop over the same capture.
+
+    By the seconds of the CPU, and the least of them: nothing in either waits for anybody, so what
+    is above that is the doing of others on the machine.
+    """
     ways = {
         "bare": ["-m", "benchmarks.offline", "bare", str(capture)],
         "replay": ["-m", "benchmarks.replayed", str(capture)],
@@ -112,20 +115,20 @@ def ready(report: Report, capture: Path, calls: int, effort: Effort) -> None:
                 [sys.executable, *words], check=True, capture_output=True, text=True
             )
             outcome = json.loads(done.stdout)
-            took[way].append(outcome["seconds"])
+            took[way].append(outcome["cpu"])
             memory = max(memory, outcome.get("memory", 0) / MIB)
             added = max(added, outcome.get("added", 0) / calls)
-    rows = [[way, median(seconds)] for way, seconds in took.items()]
+    rows = [[way, min(seconds)] for way, seconds in took.items()]
     size = capture.stat().st_size / 1e6
     report.tables.append(
         Table(
             title=f"Making a capture of {size:,.0f} MB ready to be served",
-            columns=["", "s"],
+            columns=["", "CPU s"],
             rows=rows,
             note=f"{memory:.0f} MB resident when ready",
         )
     )
-    got = median(a / b for a, b in zip(took["replay"], took["bare"], strict=True))
+    got = min(took["replay"]) / min(took["bare"])
     report.goals += [
         Goal(what="replay: ready, x a bare msgspec loop", got=got, want=5, at_most=True),
         Goal(what="replay: memory a call", got=added, want=2048, unit=" B", at_most=True),
@@ -153,16 +156,14 @@ def main(capture: str) -> None:
     """Make a replay ready, and say what that took."""
     gc.set_threshold(*COLLECT)
     before = rss(os.getpid())
-    began = time.perf_counter()
+    began = time.process_time()
     with Index.of([capture]) as index:
         Player(index, Clock(never, None), report=print)
-        seconds = time.perf_counter() - began
+        cpu = time.process_time() - began
         records = index.captures[0].lines
         memory = rss(os.getpid())
         added = memory - before
-        print(
-            json.dumps({"records": records, "seconds": seconds, "memory": memory, "added": added})
-        )
+        print(json.dumps({"records": records, "cpu": cpu, "memory": memory, "added": added}))
 
 
 if __name__ == "__main__":

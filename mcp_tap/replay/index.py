@@ -105,5 +105,5 @@ class Index:
         self.captures.append(capture)
         reading = Reading(len(self.captures) - 1, capture)
         calls = reading.read(source.records(), see)
-        source.find_lines()
+        source.keep_open()
         self.calls += calls

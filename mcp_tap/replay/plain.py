@@ -7,7 +7,6 @@ error, a stream that tells more than progress.
 
 from __future__ import annotations
 
-from sys import intern
 from typing import Any, Final
 
 import msgspec
@@ -44,12 +43,19 @@ class _Params(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
     uri: Any = UNSET
 
 
-class _Request(Struct, gc=False):
+class Request(Struct, gc=False):
     """A request, as far as it is read: nothing is built of what only says who the client is."""
 
     id: Any
     method: str
     params: _Params
+
+    @property
+    def target(self) -> str | None:
+        """Name what it is about, as `keys.target_of` does."""
+        param = spec.NAME_PARAM.get(self.method)
+        name = None if param is None else getattr(self.params, param)
+        return name if type(name) is str else None
 
     def key(self) -> bytes | None:
         """Sum it up, as `keys.key_of` does; what takes no part in that is gone then."""
@@ -58,8 +64,10 @@ class _Request(Struct, gc=False):
             return key_of({"method": self.method})
         if params.arguments is None or params.arguments == {}:
             params.arguments = UNSET
+        if params.input_responses is not UNSET or params.request_state is not UNSET:
+            params.input_responses = params.request_state = UNSET
         params.meta = UNSET  # type: ignore[assignment]
-        self.id = params.input_responses = params.request_state = UNSET
+        self.id = UNSET
         return digest(self, whole=True)
 
 
@@ -67,7 +75,9 @@ class _Meta(Struct, rename={"server": spec.META_SERVER}, gc=False):
     server: Any = None
 
 
-class _Result(Struct, rename="camel", gc=False):
+class Result(Struct, rename="camel", gc=False):
+    """A result, as far as it is read."""
+
     result_type: str | None = None
     is_error: bool = False
     task_id: Raw | UnsetType = UNSET
@@ -75,15 +85,22 @@ class _Result(Struct, rename="camel", gc=False):
     request_state: Raw | UnsetType = UNSET
     meta: _Meta | None = msgspec.field(default=None, name="_meta")
 
+    @property
+    def server(self) -> str | None:
+        """Name the server gave itself."""
+        info = None if self.meta is None else self.meta.server
+        name = info.get("name") if type(info) is dict else None
+        return name if type(name) is str and name else None
+
 
 class _Answer(Struct, gc=False):
     id: Any = UNSET
     method: str | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
-    result: _Result | UnsetType = UNSET
+    result: Result | UnsetType = UNSET
 
 
-_request: Final = msgspec.json.Decoder(_Request, float_hook=whole_number).decode
+_request: Final = msgspec.json.Decoder(Request, float_hook=whole_number).decode
 _answer: Final = msgspec.json.Decoder(_Answer).decode
 
 
@@ -92,25 +109,14 @@ class Plain(Struct, eq=False, gc=False):
 
     head: HttpRequest
     records: list[AnyRecord]
-    request_seq: int = 0
-    """0: there was none yet."""
-    asked: float = 0.0
-    """When the request came."""
-    id: Any = None
-    method: str = ""
-    target: str | None = None
-    version: str = ""
-    """Revision the request declared."""
-    key: bytes | None = None
-    """None where it has none, or something in it was masked."""
-    response_seq: int | None = None
-    result_type: str | None = None
-    server: str | None = None
-    """Name the server gave itself."""
+    asked: Message | None = None
+    """Record of the request."""
+    request: Request | None = None
+    answered: Message | None = None
+    """Record of the response."""
+    result: Result | None = None
     masked: int = 0
     """Messages of which something was masked."""
-    end: float = 0.0
-    """When the response came."""
 
     @classmethod
     def begin(cls, record: HttpRequest) -> Plain | None:
@@ -126,8 +132,8 @@ class Plain(Struct, eq=False, gc=False):
             return self._message(record)  # type: ignore[arg-type]
         if kind is HttpResponse:
             usual = record.status == 200 and record.leg is None  # type: ignore[union-attr]
-            return usual and self.request_seq > 0
-        return kind is Closed and self.response_seq is not None
+            return usual and self.asked is not None
+        return kind is Closed and self.answered is not None
 
     def _message(self, record: Message) -> bool:
         data: Raw | str | UnsetType = record.body
@@ -135,40 +141,33 @@ class Plain(Struct, eq=False, gc=False):
             data = record.text or ""
             if len(data) > _LONGEST_TEXT:
                 return False
-        if record.leg is not None or record.truncated or self.response_seq is not None:
+        if record.leg is not None or record.truncated or self.answered is not None:
             return False
         if record.masked:
             self.masked += 1
         try:
             if record.sender == "client":
-                return self.request_seq == 0 and self._asks(record, _request(data))
+                return self.asked is None and self._asks(record, _request(data))
             return record.sender == "server" and self._answers(record, _answer(data))
         except _UNREADABLE:
             return False
 
-    def _asks(self, record: Message, request: _Request) -> bool:
-        params, method = request.params, request.method
-        if params.input_responses or params.request_state not in (UNSET, None):
-            return False
-        version = params.meta.version
-        if method in _LINKED or spec.era_of(version) != "stateless":
-            return False
-        self.request_seq, self.asked = record.seq, record.t
-        self.id, self.method, self.version = request.id, intern(method), intern(version)
-        param = spec.NAME_PARAM.get(method)
-        target = None if param is None else getattr(params, param)
-        if type(target) is str:
-            self.target = intern(target)
-        if not record.masked:
-            self.key = request.key()
-        return True
+    def _asks(self, record: Message, request: Request) -> bool:
+        self.asked, self.request = record, request
+        params = request.params
+        return (
+            spec.era_of(params.meta.version) == "stateless"
+            and request.method not in _LINKED
+            and not params.input_responses
+            and (params.request_state is UNSET or params.request_state is None)
+        )
 
     def _answers(self, record: Message, answer: _Answer) -> bool:
-        if self.request_seq == 0:
+        request, result = self.request, answer.result
+        if request is None:
             return False
         if answer.method is not UNSET:
             return answer.id is UNSET and answer.method in _NOTES
-        result = answer.result
         if (
             result is UNSET
             or answer.error is not UNSET
@@ -179,9 +178,5 @@ class Plain(Struct, eq=False, gc=False):
             or result.request_state is not UNSET
         ):
             return False
-        self.response_seq, self.result_type, self.end = record.seq, result.result_type, record.t
-        if result.meta is not None:
-            info = result.meta.server
-            name = info.get("name") if type(info) is dict else None
-            self.server = name if type(name) is str and name else None
-        return same_id(answer.id, self.id)
+        self.answered, self.result = record, result
+        return same_id(answer.id, request.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from sys import intern
 from typing import Any, Final
 
@@ -37,6 +38,7 @@ from mcp_tap.replay.recorded import (
 
 _ITS_PLACE: Final = RecordedExchange(capture=-1, number=0, t=0.0)
 """Stands for one that is plain so far: they are kept in the order in which they began."""
+_seq: Final = attrgetter("seq")
 _ALL_OF_PLAIN: Final = 5
 MOST_PLAIN: Final = 1_000
 """Exchanges that may be waited for: all their records are kept so long."""
@@ -161,15 +163,22 @@ class Reading:
 
     def _settle_plain(self, number: int, plain: Plain) -> None:
         """Make a recorded call of a plain exchange."""
-        head, records = plain.head, plain.records
-        closed = records[-1]
+        head, records, asked, answered = plain.head, plain.records, plain.asked, plain.answered
+        request, result, closed = plain.request, plain.result, records[-1]
+        assert asked is not None
+        assert answered is not None
+        assert request is not None
+        assert result is not None
         assert isinstance(closed, Closed)
-        path, method, target, key = intern(head.path), plain.method, plain.target, plain.key
+        path, method, target, server = head.path, request.method, request.target, result.server
+        path, method, version = intern(path), intern(method), intern(request.params.meta.version)
+        target = None if target is None else intern(target)
         capture = self._capture
         capture.masked += plain.masked
         capture.eras.add("stateless")
-        if plain.server is not None:
-            self._servers[path] = plain.server
+        if server is not None:
+            self._servers[path] = server
+        key = None if asked.masked else request.key()
         capture.exchanges[number] = seen = RecordedExchange(
             capture=self._at,
             number=number,
@@ -185,15 +194,15 @@ class Reading:
             status=200,
             plain=len(records) == _ALL_OF_PLAIN and closed.how == "complete",
             key=key,
-            seqs=array("Q", [record.seq for record in records]),
+            seqs=array("Q", list(map(_seq, records))),
         )
         round_ = RecordedRound(
             number=1,
             exchange=seen,
             asks=NO_ASKS,
-            result_type=plain.result_type,
-            request_seq=plain.request_seq,
-            response_seq=plain.response_seq,
+            result_type=result.result_type,
+            request_seq=asked.seq,
+            response_seq=answered.seq,
         )
         self._done.append(
             RecordedCall(
@@ -202,10 +211,10 @@ class Reading:
                 method=method,
                 target=target,
                 era="stateless",
-                version=plain.version,
+                version=version,
                 outcome="ok",
-                t=plain.asked,
-                end=plain.end,
+                t=asked.t,
+                end=answered.t,
                 server=self._named,
                 key=key,
                 rounds=(round_,),

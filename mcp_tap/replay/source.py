@@ -1,7 +1,8 @@
 """Read single records of a capture again, without having kept them.
 
 The files are gone through once, by a `CaptureReader`, which knows from then on which line a `seq`
-is on.  Where each line begins is found out in a pass of its own, which looks at nothing else.
+is on.  Where each line begins is found out in a pass of its own, which looks at nothing else, when
+the first record is wanted again.
 Packed files and standard input, in which nobody can jump about, are copied to a temporary file.
 """
 
@@ -39,9 +40,16 @@ class _Part(Struct, eq=False):
     """A file of the run."""
 
     file: BinaryIO
-    starts: array[int]
-    """Where each of its lines begins; at last, where the file ends."""
     convert: Convert | None
+    _starts: array[int] | None = None
+
+    @property
+    def starts(self) -> array[int]:
+        """Where each of its lines begins; at last, where the file ends."""
+        if self._starts is None:
+            self.file.seek(0)
+            self._starts = array("Q", accumulate(map(len, self.file), initial=0))
+        return self._starts
 
 
 class Source:
@@ -64,7 +72,7 @@ class Source:
         self._parts: dict[Path | None, _Part] = {}
 
     def records(self) -> Iterable[AnyRecord]:
-        """Give out the records in order; `find_lines()` has to follow.
+        """Give out the records in order; `keep_open()` has to follow.
 
         Raises:
             CaptureError: a line cannot be read, or belongs to another run.
@@ -91,19 +99,20 @@ class Source:
             return []
         (path, first), (other, last) = places[0], places[-1]
         part = self._parts[path]
-        begin = part.starts[first - 1]
-        span = part.starts[last] - begin if other == path and first <= last else NEAR + 1
-        if span > NEAR and len(seqs) > 1:
-            return [self.again((seq,))[0] for seq in seqs]
         try:
+            starts = part.starts
+            begin = starts[first - 1]
+            span = starts[last] - begin if other == path and first <= last else NEAR + 1
+            if span > NEAR and len(seqs) > 1:
+                return [self.again((seq,))[0] for seq in seqs]
             block = os.pread(part.file.fileno(), span, begin)
-        except OSError:
-            block = b""
-        found = []
-        for seq, (_, line) in zip(seqs, places, strict=True):
-            start, end = part.starts[line - 1], part.starts[line]
-            found.append(self._decoded(block[start - begin : end - begin], part, seq, line))
-        return found
+            cuts = [(starts[line - 1] - begin, starts[line] - begin) for _, line in places]
+        except (OSError, IndexError):  # it is shorter than it was
+            block, cuts = b"", [(0, 0) for _ in places]
+        return [
+            self._decoded(block[start:end], part, seq, line)
+            for seq, (_, line), (start, end) in zip(seqs, places, cuts, strict=True)
+        ]
 
     def _decoded(self, data: bytes, part: _Part, seq: int, line: int) -> AnyRecord:
         try:
@@ -127,8 +136,8 @@ class Source:
         for part in self._parts.values():
             part.file.close()
 
-    def find_lines(self) -> None:
-        """Find out where each line begins, once all records have been given out."""
+    def keep_open(self) -> None:
+        """Open the files for reading again, once all records have been given out."""
         if self._parts:
             return
         if self._copy is not None:
@@ -139,9 +148,7 @@ class Source:
 
 def _part(file: BinaryIO, name: str) -> _Part:
     file.seek(0)
-    starts = array("Q", accumulate(map(len, file), initial=0))
-    file.seek(0)
-    return _Part(file, starts, first_line(file.readline(), name)[1])
+    return _Part(file, first_line(file.readline(), name)[1])
 
 
 def _seekable(path: Path) -> BinaryIO:

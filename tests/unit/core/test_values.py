@@ -2,9 +2,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from mcp_tap.core.values import SHORT, digest, id_key, same_arguments, same_id, same_json, text_of
+from mcp_tap.core.values import (
+    SHORT,
+    digest,
+    id_key,
+    same_arguments,
+    same_id,
+    same_json,
+    text_of,
+    whole_number,
+)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +87,15 @@ def test_what_cannot_be_written_has_no_sum():
         deep = [deep]
     assert digest(deep) is None
     assert digest("\ud83d") is None
+
+
+def test_whole_numbers_are_read_as_integers_and_too_large_ones_not_at_all():
+    read = msgspec.json.Decoder(float_hook=whole_number).decode
+    found = read(b"[1.0, -0.0, 1e2, 1.5, 1]")
+    assert [(type(n), n) for n in found] == [(int, 1), (int, 0), (int, 100), (float, 1.5), (int, 1)]
+    for text in (b"1e400", b"-1e400"):
+        with pytest.raises(ValueError, match="out of range"):
+            read(text)
 
 
 def test_every_value_has_a_text():

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from mcp_tap.core.records import HttpRequest
+from mcp_tap.replay.keys import key_of, target_of
 from mcp_tap.replay.plain import Plain
 from mcp_tap.testing import records_of
 from tests.replays import META, asking, complete, exchange, masking, request, streamed
@@ -41,25 +42,50 @@ def other(method, **params):
 def test_a_call_with_a_result_is_plain():
     plain, is_plain = taken(exchange(request(1), complete(1, "done")))
     assert is_plain
-    assert (plain.version, plain.result_type, plain.server) == ("2026-07-28", "complete", None)
-    assert (plain.request_seq, plain.response_seq, plain.end) == (2, 4, 1.0)
+    assert plain.request.params.meta.version == "2026-07-28"
+    assert (plain.result.result_type, plain.result.server) == ("complete", None)
+    assert (plain.asked.seq, plain.answered.seq, plain.answered.t) == (2, 4, 1.0)
     assert plain.masked == 0
 
 
 def test_so_is_one_whose_stream_tells_of_progress_first():
     plain, is_plain = taken(streamed(request(1), NOTE, complete(1, "done")))
     assert is_plain
-    assert plain.response_seq == 5
+    assert plain.answered.seq == 5
 
 
 def test_a_server_that_names_itself_is_known_by_that():
     plain, is_plain = taken(exchange(request(1), result(_meta=SERVER)))
-    assert (is_plain, plain.server) == (True, "billing")
+    assert (is_plain, plain.result.server) == (True, "billing")
 
 
 def test_a_masked_message_is_noted():
     plain, is_plain = taken(exchange(request(1), complete(1, "done")), masking)
-    assert (is_plain, plain.masked, plain.key) == (True, 1, None)
+    assert (is_plain, plain.masked) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        request(1, arguments={"b": 1, "a": [1.0, 1.5, 1e2, "2.0", {"z": None, "y": -0.0}]}),
+        request(1, arguments={}),
+        request(1, arguments=None, requestState=None, inputResponses={}),
+        request(1, arguments={"n": 10**30}),
+        request(1, arguments={"n": 1e300}),
+        other("resources/read", uri="file:///a"),
+        other("prompts/get", name=5),
+        other("tools/list", cursor=None),
+        other("completion/complete", ref={"type": "ref/prompt"}, argument={}, context={}),
+        other("server/discover"),
+        other("their/own"),
+    ],
+    ids=lambda asked: asked["method"],
+)
+def test_its_request_is_summed_up_and_named_as_any_other(asked):
+    plain, is_plain = taken(exchange(asked, complete(1, "done")))
+    assert is_plain
+    assert plain.request.target == target_of(asked)
+    assert plain.request.key() == key_of(asked)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +107,7 @@ def test_a_masked_message_is_noted():
         exchange({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, complete(1, "x")),
         exchange({"jsonrpc": "2.0", "method": "notifications/x"}, None),
         exchange([request(1)], [complete(1, "x")]),
+        exchange(request(1, theirs=1), complete(1, "x")),
         streamed(request(1), PUSHED, complete(1, "x")),
         streamed(request(1), complete(1, "x"), NOTE),
         streamed(request(1), complete(1, "x"), complete(1, "x")),
@@ -104,6 +131,7 @@ def test_a_masked_message_is_noted():
         "session era",
         "notification",
         "batch",
+        "parameters of their own",
         "pushed ask",
         "something after it",
         "twice",

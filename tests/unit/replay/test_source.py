@@ -21,7 +21,7 @@ def opened():
     def make(spec):
         sources.append(Source(str(spec)))
         records = list(sources[-1].records())
-        sources[-1].find_lines()
+        sources[-1].keep_open()
         return sources[-1], records
 
     yield make
