@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
+
+import click
+from click.core import ParameterSource
 
 from mcp_tap.cli.common import option, several
 from mcp_tap.cli.values import EXISTING_FILE, HEADER
@@ -50,19 +53,32 @@ def connecting_options(panel: str, sends: str, of: str) -> Callable[[_F], _F]:
     )
 
 
-def refuse(given: Mapping[str, Any], names: Iterable[str], about: str, *, help: str) -> None:
+def typed(ctx: click.Context, name: str) -> bool:
+    """Tell whether an option stands on the command line: not in a file or variable, nor nowhere."""
+    settings = (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP, ParameterSource.DEFAULT)
+    return ctx.get_parameter_source(name) not in settings
+
+
+def refuse(
+    ctx: click.Context, given: dict[str, Any], names: Iterable[str], about: str, *, help: str
+) -> None:
     """Refuse options about something that is not there.
 
+    What a file or a variable says of it is meant for when it is, and left out of `given`.
+
     Args:
+        ctx: of the command.
         given: options and their values.
         names: those that are about it.
         about: what they are about, and why it is not there.
         help: what to do.
 
     Raises:
-        UsageError: one of them was given.
+        UsageError: one of them stands on the command line.
     """
     for name in names:
-        if given[name]:
+        value = given[name]
+        if value and typed(ctx, name):
             words = f"--{name.replace('_', '-')} is about {about}"
             raise UsageError("usage", words, help=help)
+        given[name] = type(value)() if isinstance(value, tuple | bool) else None

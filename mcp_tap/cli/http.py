@@ -11,7 +11,7 @@ import click
 from mcp_tap.cli import listening
 from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
 from mcp_tap.cli.common import DURATION, Output, TapCommand, TapContext, option, output
-from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse
+from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse, typed
 from mcp_tap.cli.judging import LiveVerdicts, check_option, live_policy, policy_options
 from mcp_tap.cli.recording import (
     ANSWERING,
@@ -106,7 +106,7 @@ def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
     out = output()
     if url is not None:
         parse_target(url)  # a mistyped URL is told before anything is made
-    stdio = _stdio(ctx, url, options["stdio"])
+    stdio = _stdio(ctx, url, options)
     host, port = options["listen"]
     settings = TapSettings(
         upstream=url or "",
@@ -141,7 +141,7 @@ def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
     return main(job, out)
 
 
-def _stdio(ctx: click.Context, url: str | None, command: str | None) -> list[str] | None:
+def _stdio(ctx: click.Context, url: str | None, options: dict[str, Any]) -> list[str] | None:
     """Take the command of a stdio server, which stands in place of a URL and all that is about one.
 
     Raises:
@@ -149,7 +149,8 @@ def _stdio(ctx: click.Context, url: str | None, command: str | None) -> list[str
     """
     from mcp_tap.cli.upstream_words import words_of
 
-    if command is None:
+    command = options["stdio"]
+    if command is None or (url is not None and not typed(ctx, "stdio")):
         if url is None:
             raise UsageError(
                 "usage",
@@ -159,7 +160,7 @@ def _stdio(ctx: click.Context, url: str | None, command: str | None) -> list[str
         return None
     if url is not None:
         raise UsageError("usage", "URL and --stdio are two servers", help="leave one of them out")
-    refuse(ctx.params, _OF_A_URL, "a URL, and --stdio has none", help="leave it out")
+    refuse(ctx, options, _OF_A_URL, "a URL, and --stdio has none", help="leave it out")
     return words_of(command, "--stdio")
 
 

@@ -5,27 +5,34 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_tap.bridge import VARIABLE
-from mcp_tap.cli.connecting import OF_A_URL, refuse
+from mcp_tap.cli.connecting import OF_A_URL, refuse, typed
 from mcp_tap.errors import UsageError
 
+if TYPE_CHECKING:
+    import click
 
-def command_for(line: Sequence[str] | None, options: dict[str, Any]) -> Sequence[str]:
+
+def command_for(
+    ctx: click.Context, line: Sequence[str] | None, options: dict[str, Any]
+) -> Sequence[str]:
     """Give the command line of the server; of a bridge, `VARIABLE` is set for it.
+
+    What a file or a variable says of a URL is left out of `options` where a command is given.
 
     Raises:
         UsageError: there is no server, or more than one, or the URL or CA file cannot be used.
     """
-    url = options["to"]
-    if url is not None and line is not None:
+    if options["to"] is not None and line is None:
+        return _bridge(options["to"], options)
+    if options["to"] is not None and typed(ctx, "to"):
         raise UsageError(
             "usage", "--to and -- COMMAND are two servers", help="leave one of them out"
         )
-    if url is not None:
-        return _bridge(url, options)
-    refuse(options, OF_A_URL, "a URL, and there is none", help="--to URL")
+    options["to"] = None
+    refuse(ctx, options, OF_A_URL, "a URL, and there is none", help="--to URL")
     if not line:
         raise UsageError(
             "usage",

@@ -119,7 +119,7 @@ def _server(ctx: click.Context, given: dict[str, Any]) -> list[str] | None:
     command = child_of(ctx)
     if command is not None:
         about = "a URL, and COMMAND is the server here"
-        refuse(given, ("to", *OF_A_URL), about, help="leave one of them out")
+        refuse(ctx, given, ("to", *OF_A_URL), about, help="leave one of them out")
     elif given["to"] is None and not given["dry_run"]:
         raise UsageError(
             "usage",

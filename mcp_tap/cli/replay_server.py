@@ -6,7 +6,6 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.core import ParameterSource
 
 from mcp_tap.cli import listening
 from mcp_tap.cli.common import TapCommand, TapContext, option, output
@@ -216,9 +215,7 @@ def _over_stdio(
 
     if isinstance(ctx, TapContext) and ctx.command_line is not None:
         raise UsageError("usage", "--stdio has its client already, and runs no COMMAND")
-    listens = ctx.get_parameter_source("listen") is ParameterSource.COMMANDLINE  # it has a default
-    about = "HTTP, and --stdio has none"
-    refuse(options | {"listen": listens}, _OF_HTTP, about, help="leave it out")
+    refuse(ctx, options, _OF_HTTP, "HTTP, and --stdio has none", help="leave it out")
     if options["on_miss"].startswith(_FORWARD):
         raise UsageError(
             "usage", "--on-miss forward=URL goes over HTTP only", help="without --stdio"

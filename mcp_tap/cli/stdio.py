@@ -113,7 +113,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     out = output()
     line = ctx.command_line if isinstance(ctx, TapContext) else None
     settings = StdioSettings(
-        command=command_for(line, options),
+        command=command_for(ctx, line, options),
         shown=options["to"],
         **recorded(options),
     )

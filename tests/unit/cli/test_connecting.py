@@ -46,10 +46,29 @@ def test_every_command_that_takes_a_url_of_a_server_has_them_together(command):
 
 def test_an_option_about_what_is_not_there_is_refused_by_its_name():
     given = {"header": (), "insecure": False, "cacert": None, "ready_file": None}
-    refuse(given, given, "a URL, and there is none", help="--to URL")
+    ctx = click.Context(click.Command("some"))
+    refuse(ctx, given, [*given], "a URL, and there is none", help="--to URL")
     with pytest.raises(UsageError) as raised:
-        refuse({**given, "ready_file": "x"}, given, "HTTP, and there is none", help="leave it out")
+        refuse(ctx, {**given, "ready_file": "x"}, [*given], "HTTP, and there is none", help="")
     assert raised.value.what == "--ready-file is about HTTP, and there is none"
     for name in OF_A_URL:
         with pytest.raises(UsageError):
-            refuse({**given, name: "x"}, OF_A_URL, "a URL", help="")
+            refuse(ctx, {**given, name: "x"}, OF_A_URL, "a URL", help="")
+
+
+def test_a_setting_about_what_is_not_there_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MCP_TAP_SOME_INSECURE", "1")
+    monkeypatch.setenv("MCP_TAP_SOME_HEADER", "A: 1")
+    given = {}
+
+    @click.command("some", cls=TapCommand)
+    @connecting_options("Server", sends="Send this", of="the server")
+    @click.pass_context
+    def some(ctx, **options):
+        assert (options["header"], options["insecure"]) == ((("A", "1"),), True)
+        refuse(ctx, options, OF_A_URL, "a URL, and there is none", help="")
+        given.update(options)
+
+    some.main([], standalone_mode=False, auto_envvar_prefix="MCP_TAP_SOME")
+    assert given == {"header": (), "insecure": False, "cacert": None}

@@ -3,12 +3,15 @@ from __future__ import annotations
 import json
 import os
 
+import click
 import pytest
 
 from mcp_tap.bridge import VARIABLE
 from mcp_tap.cli.remote import command_for
 from mcp_tap.errors import UsageError
 
+TYPED = click.Context(click.Command("stdio"))
+"""Of a command all whose options stand on the command line, as far as it knows."""
 NONE = {"to": None, "header": (), "insecure": False, "cacert": None}
 
 
@@ -19,12 +22,12 @@ def variable(monkeypatch):
 
 
 def test_a_command_is_what_is_started():
-    assert command_for(["a", "b"], NONE) == ["a", "b"]
+    assert command_for(TYPED, ["a", "b"], {**NONE}) == ["a", "b"]
 
 
 def test_a_url_is_told_to_the_bridge_where_others_do_not_read_it():
     options = NONE | {"to": "http://x/mcp", "header": (("Authorization", "Bearer s3cret"),)}
-    command = command_for(None, options)
+    command = command_for(TYPED, None, options)
     assert command[1:] == ["-P", "-m", "mcp_tap.bridge"]
     assert json.loads(os.environ[VARIABLE]) == {
         "url": "http://x/mcp",
@@ -49,4 +52,4 @@ def test_a_url_is_told_to_the_bridge_where_others_do_not_read_it():
 )
 def test_what_names_no_server_or_two_is_refused(line, options, words):
     with pytest.raises(UsageError, match=words):
-        command_for(line, NONE | options)
+        command_for(TYPED, line, NONE | options)
