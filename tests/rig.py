@@ -320,6 +320,14 @@ class Rig:
         await wire.close()
         return response
 
+    async def raw(self, *request: bytes) -> bytes:
+        """Send a request on a connection of its own; give every byte that came back."""
+        wire = await self.client()
+        await wire.send(*request)
+        await wire.message()
+        await wire.close()
+        return bytes(wire.received)
+
     async def stop(self, how: Literal["end", "signal", "child"] = "end") -> None:
         """Stop the tap; what it recorded can be read then."""
         if not self._stopped:

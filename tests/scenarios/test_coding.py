@@ -33,10 +33,7 @@ async def test_the_wire_is_verbatim_and_the_record_is_decoded(tmp_path, coding):
     packed = PACKED[coding](PONG)
     answer = ok(packed, b"Content-Encoding: " + coding)
     async with tapped(staying(answer), tmp_path) as rig:
-        client = await rig.client()
-        await client.send(post(PING, b"Accept-Encoding: gzip, deflate, br, zstd"))
-        await client.message()
-        assert client.received == answer
+        assert await rig.raw(post(PING, b"Accept-Encoding: gzip, deflate, br, zstd")) == answer
         await rig.stop()
         (message,) = from_server(rig, Message)
         assert (message.payload(), message.encoding) == (PONG, coding.decode())
@@ -108,10 +105,7 @@ async def test_a_corrupt_payload_passes_and_the_record_says_so(tmp_path, coding)
     corrupt = b"\xff\xff this is nothing of the kind " * 10
     answer = ok(corrupt, b"Content-Encoding: " + coding)
     async with tapped(staying(answer), tmp_path) as rig:
-        client = await rig.client()
-        await client.send(post())
-        await client.message()
-        assert client.received == answer
+        assert await rig.raw(post()) == answer
         await rig.stop()
         (decision,) = rig.decisions()
         assert (decision.hook, decision.verdict) == ("recorder", "undecodable")

@@ -44,10 +44,7 @@ async def test_request_fields_reach_the_upstream_byte_for_byte(tmp_path):
 async def test_response_fields_reach_the_client_byte_for_byte(tmp_path):
     answer = b"HTTP/1.1 200 Well Then\r\n" + block(ODD_RESPONSE) + b"{}"
     async with tapped(always(answer), tmp_path) as rig:
-        client = await rig.client()
-        await client.send(post())
-        await client.message()
-        assert client.received == answer
+        assert await rig.raw(post()) == answer
 
 
 async def test_fields_are_recorded_in_order_and_spelling_with_duplicates(tmp_path):
@@ -70,10 +67,7 @@ async def test_a_bare_request_gets_no_field_of_ours(tmp_path):
 async def test_a_bare_response_gets_no_field_of_ours(tmp_path):
     bare = b"HTTP/1.1 421 Misdirected Request\r\nContent-Length: 19\r\n\r\nInvalid Host header"
     async with tapped(always(bare), tmp_path) as rig:
-        client = await rig.client()
-        await client.send(post())
-        await client.message()
-        assert client.received == bare
+        assert await rig.raw(post()) == bare
 
 
 @pytest.mark.parametrize("method", [b"DELETE", b"GET", b"OPTIONS"])
@@ -109,10 +103,7 @@ async def test_hop_by_hop_fields_of_a_request_are_dropped_with_those_connection_
 async def test_hop_by_hop_fields_of_a_response_are_dropped(tmp_path):
     answer = ok(b"{}", b"connection: keep-alive", b"Keep-Alive: timeout=5", b"X-Stays: 1")
     async with tapped(always(answer), tmp_path) as rig:
-        client = await rig.client()
-        await client.send(post())
-        await client.message()
-        assert client.received == ok(b"{}", b"X-Stays: 1")
+        assert await rig.raw(post()) == ok(b"{}", b"X-Stays: 1")
 
 
 async def test_connection_cannot_take_the_framing_out_of_a_message(tmp_path):

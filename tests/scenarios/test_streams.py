@@ -87,10 +87,7 @@ async def test_a_stream_with_a_content_length_passes_and_is_parsed(tmp_path):
     answer = SSE_OPEN + b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
     async with tapped(once(answer), tmp_path) as rig:
-        client = await rig.client()
-        await client.send(post())
-        await client.message()
-        assert client.received == answer
+        assert await rig.raw(post()) == answer
         await rig.stop()
         assert [m.payload() for m in rig.messages()][-1] == PONG
 
