@@ -9,7 +9,7 @@ import pytest
 
 from mcp_tap.cli import ending as ending_
 from mcp_tap.errors import UsageError
-from tests.bounds import BOUND
+from tests.bounds import BOUND, until
 
 
 async def test_childs_death_by_signal_is_told_as_a_shell_tells_it():
@@ -44,8 +44,7 @@ async def test_second_signal_kills_the_child_at_once(tmp_path, monkeypatch):
     ending, up = ending_.Ending(), tmp_path / "up"
     async with asyncio.timeout(BOUND), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(ending.child(stubborn(up, 60), "http://x/"))
-        while not up.exists():  # noqa: ASYNC110 - a file has no event
-            await asyncio.sleep(0.01)
+        await until(up.exists)
         os.kill(os.getpid(), signal.SIGTERM)
         await ending.wait()
         os.kill(os.getpid(), signal.SIGTERM)
@@ -59,8 +58,7 @@ async def test_interrupt_from_the_terminal_is_left_to_the_child(tmp_path, monkey
     ending, up = ending_.Ending(), tmp_path / "up"
     async with asyncio.timeout(BOUND), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(ending.child(stubborn(up, 0.2), "http://x/"))
-        while not up.exists():  # noqa: ASYNC110 - a file has no event
-            await asyncio.sleep(0.01)
+        await until(up.exists)
         os.kill(os.getpid(), signal.SIGINT)
         await ending.wait()
         assert await running == 0
