@@ -42,12 +42,14 @@ class Incoming(Outlet):
         self, client: ClientConnection, head: Head[RequestLine], body: bytes | None = None
     ) -> None:
         """Begin with a request, or its head alone."""
+        # All that nearly every exchange has, before what a few have: an object with more than some
+        # thirty attributes, or with others than the first ones had, is a slow one.
+        self.watched = None  # type: ignore[assignment] # where it is looked at, it is there
+        self._watching = self._holding = self._simple = self.request_done = False
+        self.started = self.responding = self.done = self.to_eof = self._out_chunked = False
+        self._chain = self._flows = self._upstream = self._sent = self._first_byte = None
+        self._asked_at = 0.0
         HttpExchange.__init__(self, client, head, body)
-        # On the exchange, and from the beginning, since nearly all of them look at these or set
-        # them: what some set later costs much more.
-        self._watching = self._holding = self._simple = False
-        self._chain = self._flows = self._first_byte = None
-        self._out_chunked = self.to_eof = False
         if head.line.method != b"POST":
             self._without_message()
         elif head.fields.encoding is None:

@@ -40,7 +40,7 @@ class Outlet(HttpExchange):
     """The client's side of an exchange."""
 
     records: Records
-    watched: Watched = None  # type: ignore[assignment]
+    watched: Watched
     """The request, where its answer is looked at."""
     _chain: Chain | None
     _way: Way | None = None
