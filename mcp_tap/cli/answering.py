@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import click
 
-from mcp_tap.cli.common import DURATION, FILE, Output, option, several
+from mcp_tap.cli.common import DURATION, FILE, Output, option, several, typed
 from mcp_tap.core.text import brief, plural
 from mcp_tap.errors import UsageError
 
@@ -226,8 +226,10 @@ def nobody() -> LiveAnswers:
     return LiveAnswers(None, max_rounds=0, longest=0.0, strict=False)
 
 
-def live_answers(options: dict[str, Any]) -> LiveAnswers:
+def live_answers(ctx: click.Context, options: dict[str, Any]) -> LiveAnswers:
     """Read the scripts that the options name.
+
+    What a file or a variable says of answers counts where there are some.
 
     Raises:
         ScriptError: one cannot be read, or not be meant.
@@ -244,9 +246,11 @@ def live_answers(options: dict[str, Any]) -> LiveAnswers:
         names = None if advertise is None else [n.strip() for n in advertise.split(",")]
         wanted = None if names is None else [name for name in names if name]
         book = open_book(paths, unmatched=unmatched, advertise=wanted)
-    elif options["strict_answers"] or advertise:
-        name = "--strict-answers" if options["strict_answers"] else "--advertise"
-        raise UsageError("usage", f"{name} without --answers", help="--answers FILE")
+    else:
+        for name in ("strict_answers", "advertise"):
+            if options[name] and typed(ctx, name):
+                words = f"--{name.replace('_', '-')} without --answers"
+                raise UsageError("usage", words, help="--answers FILE")
     longest = options["answer_timeout"]
     if longest <= 0:
         words = "--answer-timeout must be more than 0"

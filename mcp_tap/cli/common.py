@@ -70,6 +70,12 @@ class TapContext(click.Context):
         return super().command_path.replace("replay-", "replay ")
 
 
+def typed(ctx: click.Context, name: str) -> bool:
+    """Tell whether an option stands on the command line: not in a file or variable, nor nowhere."""
+    settings = (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP, ParameterSource.DEFAULT)
+    return ctx.get_parameter_source(name) not in settings
+
+
 class TapOption(click.Option):
     """An option that can be set by variable and file, and names its origin when it is refused."""
 

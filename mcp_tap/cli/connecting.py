@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from mcp_tap.cli.common import option, several
+from mcp_tap.cli.common import option, several, typed
 from mcp_tap.cli.values import EXISTING_FILE, HEADER
 from mcp_tap.errors import UsageError
 
@@ -51,12 +50,6 @@ def connecting_options(panel: str, sends: str, of: str) -> Callable[[_F], _F]:
             help="Trust the CA certificates in FILE.  [default: the system's]",
         ),
     )
-
-
-def typed(ctx: click.Context, name: str) -> bool:
-    """Tell whether an option stands on the command line: not in a file or variable, nor nowhere."""
-    settings = (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP, ParameterSource.DEFAULT)
-    return ctx.get_parameter_source(name) not in settings
 
 
 def refuse(

@@ -10,8 +10,8 @@ import click
 
 from mcp_tap.cli import listening
 from mcp_tap.cli.answering import LiveAnswers, answer_options, live_answers
-from mcp_tap.cli.common import DURATION, Output, TapCommand, TapContext, option, output
-from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse, typed
+from mcp_tap.cli.common import DURATION, Output, TapCommand, TapContext, option, output, typed
+from mcp_tap.cli.connecting import OF_A_URL, connecting_options, refuse
 from mcp_tap.cli.judging import LiveVerdicts, check_option, live_policy, policy_options
 from mcp_tap.cli.recording import (
     ANSWERING,
@@ -122,7 +122,7 @@ def command(ctx: click.Context, /, url: str | None, **options: Any) -> int:
     )
     child, command = child_of(ctx), options["upstream_command"]
     verdicts = LiveVerdicts(live_policy(ctx, options))
-    answers = live_answers(options)
+    answers = live_answers(ctx, options)
     wanted = wanted_view(options["view"], out, beside_child=child is not None, answers=answers)
     job = Job(
         settings=settings,

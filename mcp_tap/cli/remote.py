@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp_tap.bridge import VARIABLE
-from mcp_tap.cli.connecting import OF_A_URL, refuse, typed
+from mcp_tap.cli.common import typed
+from mcp_tap.cli.connecting import OF_A_URL, refuse
 from mcp_tap.errors import UsageError
 
 if TYPE_CHECKING:

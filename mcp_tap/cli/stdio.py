@@ -119,7 +119,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     )
     judge = LateJudge(ctx, options)
     refuse_early(settings, options["write"])
-    answers = live_answers(options)
+    answers = live_answers(ctx, options)
     session = Session(settings, options, judge, answers, out)
     return session.run()
 

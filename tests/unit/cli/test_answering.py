@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 
+import click
 import pytest
 
 from mcp_tap.answers.book import Book
@@ -20,6 +21,8 @@ name = "yes"
 match = { tool = "deploy" }
 content = { proceed = true }
 """
+TYPED = click.Context(click.Command("http"))
+"""Of a command all whose options stand on the command line, as far as it knows."""
 NOTHING = {
     "answers": (),
     "unmatched": None,
@@ -38,7 +41,7 @@ def script(tmp_path):
 
 
 def test_without_a_script_nothing_is_answered():
-    made = live_answers(NOTHING)
+    made = live_answers(TYPED, NOTHING)
     made.prepare(Output())
     assert made.begin(NullView(), "http://x/", Output()) is None
     made.close()
@@ -47,7 +50,7 @@ def test_without_a_script_nothing_is_answered():
 
 def test_script_and_options_reach_the_answerer(script):
     options = {"answers": (script,), "unmatched": "decline", "advertise": ""}
-    made = live_answers(NOTHING | options | {"max_rounds": 3, "answer_timeout": 1.5})
+    made = live_answers(TYPED, NOTHING | options | {"max_rounds": 3, "answer_timeout": 1.5})
     found = made.begin(NullView(), "http://x/", Output())
     assert found is not None
     assert (found.max_rounds, found.longest, found.person) == (3, 1.5, None)
@@ -65,14 +68,14 @@ def test_script_and_options_reach_the_answerer(script):
     ],
 )
 def test_only_what_is_advertised_and_can_be_answered_is_declared(script, words, kinds):
-    made = live_answers(NOTHING | {"answers": (script,), "advertise": words})
+    made = live_answers(TYPED, NOTHING | {"answers": (script,), "advertise": words})
     found = made.begin(NullView(), "http://x/", Output())
     assert found is not None
     assert found.book.kinds() == kinds
 
 
 def test_what_is_unmatched_needs_no_script():
-    made = live_answers(NOTHING | {"unmatched": "cancel"})
+    made = live_answers(TYPED, NOTHING | {"unmatched": "cancel"})
     found = made.begin(NullView(), "http://x/", Output())
     assert found is not None
     assert found.book.unmatched == "cancel"
@@ -81,12 +84,12 @@ def test_what_is_unmatched_needs_no_script():
 @pytest.mark.parametrize("option", [{"strict_answers": True}, {"advertise": "roots"}])
 def test_options_about_scripts_want_one(option):
     with pytest.raises(UsageError, match="without --answers"):
-        live_answers(NOTHING | option)
+        live_answers(TYPED, NOTHING | option)
 
 
 def test_person_is_asked_at_a_terminal_that_is_looked_for_first(monkeypatch):
     monkeypatch.setattr(asking, "open_terminal", lambda **_: None)
-    made = live_answers(NOTHING | {"unmatched": "ask"})
+    made = live_answers(TYPED, NOTHING | {"unmatched": "ask"})
     assert made.asks
     with pytest.raises(UsageError) as error:
         made.prepare(Output())
@@ -98,7 +101,7 @@ def test_person_decides_where_a_terminal_was_found(monkeypatch):
         own_thread = close = lambda self: None
 
     monkeypatch.setattr(asking, "open_terminal", lambda **_: Terminal())
-    made = live_answers(NOTHING | {"unmatched": "ask"})
+    made = live_answers(TYPED, NOTHING | {"unmatched": "ask"})
     made.prepare(Output())
     found = made.begin(NullView(), "http://x/", Output())
     assert found is not None
@@ -118,7 +121,7 @@ def test_others_keep_quiet_while_a_person_is_asked():
 
         return held
 
-    made = live_answers(NOTHING | {"unmatched": "ask"})
+    made = live_answers(TYPED, NOTHING | {"unmatched": "ask"})
     made.quiet(hold("server"))
     made.quiet(hold("view"))
     with made._held():
@@ -153,7 +156,7 @@ def test_calls_that_went_on_too_long_are_told_from_those_without_an_answer(scrip
 @pytest.mark.parametrize("time", [0.0, -1.0])
 def test_no_call_can_do_without_time(script, time):
     with pytest.raises(UsageError, match="--answer-timeout must be more than 0"):
-        live_answers(NOTHING | {"answers": (script,), "answer_timeout": time})
+        live_answers(TYPED, NOTHING | {"answers": (script,), "answer_timeout": time})
 
 
 def test_entries_that_were_never_used_are_told_and_fail_the_run_where_that_is_wanted(

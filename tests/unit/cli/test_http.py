@@ -112,3 +112,24 @@ def test_project_file_may_not_send_headers(jobs, tmp_path, capsys):
     (tmp_path / "mcp-tap.toml").write_text('[http]\nheader = ["A: b"]\n')
     assert run(["http", "http://x/"]) == 2
     assert "error[setting-not-trusted]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        (["http://localhost:1/mcp"], {"STRICT_ANSWERS": "1", "ADVERTISE": "roots"}),
+        (["http://localhost:1/mcp"], {"STDIO": "cat"}),
+        (["--stdio", "cat"], {"INSECURE": "1", "HEADER": "A: b", "HOST": "keep"}),
+    ],
+)
+def test_a_setting_about_what_is_not_there_stops_nothing(words, settings, jobs, monkeypatch):
+    for name, value in settings.items():
+        monkeypatch.setenv(f"MCP_TAP_HTTP_{name}", value)
+    assert run(["http", *words]) == 0
+    (job,) = jobs
+    assert (job.settings.headers, job.settings.insecure, job.settings.host_header) == (
+        [],
+        False,
+        None,
+    )
+    assert job.stdio == (["cat"] if words[0] == "--stdio" else None)
