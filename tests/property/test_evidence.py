@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from random import Random
+from time import thread_time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_tap.core.linking import evidence, rounds, shelf
@@ -210,5 +211,23 @@ def test_a_round_is_found_as_if_each_had_been_looked_at(seed, plain, calls):
 
 
 @given(seed=st.integers(0, 2**32))
+@settings(max_examples=settings.default.max_examples // 5)  # each makes a thousand rounds
 def test_of_very_many_rounds_one_is_found_as_well(seed):
     check(Run(seed, calls=400), 1200, every=300)
+
+
+def test_a_retry_costs_no_more_among_thousands_than_among_a_few():
+    def seconds(rounds_: int) -> float:
+        run = Run(1, calls=rounds_)
+        while len(run.linker._all) < rounds_:
+            run._ask()
+        retries = [run.retry() for _ in range(100)]
+        taken = []
+        for _ in range(5):
+            begin = thread_time()
+            for retry in retries:
+                run.linker.find(retry)
+            taken.append(thread_time() - begin)
+        return min(taken)
+
+    assert seconds(5000) < 30 * seconds(50)  # some hundred times, if each were looked at
