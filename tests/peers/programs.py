@@ -9,7 +9,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -106,3 +106,11 @@ async def _end(process: asyncio.subprocess.Process) -> int:
 def python(name: str) -> list[str]:
     """Give the command of a peer written in Python."""
     return [sys.executable, str(HERE / name)]
+
+
+async def played(client: Sequence[str], url: str, mode: str, folder: Path) -> Any:
+    """Let a client play its story without the tap and with it; give what came of it both times."""
+    async with tapping(url, folder) as tapped:
+        direct, through = await outcome(*client, url, mode, tapped, mode)
+    assert through == direct
+    return direct
