@@ -46,19 +46,12 @@ async def test_what_it_writes_last_comes_before_its_end():
     await server.stop()
 
 
-async def test_it_is_over_when_it_has_closed_its_output_only():
-    server, told = process("os.close(1); time.sleep(60)")
+@pytest.mark.parametrize(("number", "what"), [(0, "input"), (1, "output")])
+async def test_it_is_over_when_it_has_closed_one_of_its_streams_only(number, what):
+    server, told = process(f"os.close({number}); time.sleep(60)")
     await server.start()
     await until(lambda: told == ["over"])
-    assert server.how() == "closed its output"
-    await server.stop(0, 5)
-
-
-async def test_it_is_over_when_it_has_closed_its_input_only():
-    server, told = process("os.close(0); time.sleep(60)")
-    await server.start()
-    await until(lambda: told == ["over"])
-    assert server.how() == "closed its input"
+    assert server.how() == f"closed its {what}"
     await server.stop(0, 5)
 
 

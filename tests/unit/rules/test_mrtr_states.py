@@ -171,23 +171,17 @@ def test_a_state_presented_after_a_task_was_made_is_found():
     assert "MRTR-021:warning" in mrtr(*legs, leg(3, failed(), keys=("q",), state="s1"))
 
 
-@pytest.mark.parametrize("closed_by", ["network", "client"])
-def test_an_answer_sent_again_after_a_lost_final_response_is_fine(closed_by):
-    found = mrtr(
-        leg(1, asks("q")),
-        leg(2, done(), keys=("q",), state="s1", closed_by=closed_by),
-        leg(3, done(), keys=("q",), state="s1"),
-    )
-    assert not found
-
-
-def test_an_answer_sent_again_after_an_error_is_fine():
-    found = mrtr(
-        leg(1, asks("q")),
+@pytest.mark.parametrize(
+    "second",
+    [
+        leg(2, done(), keys=("q",), state="s1", closed_by="network"),
+        leg(2, done(), keys=("q",), state="s1", closed_by="client"),
         leg(2, failed(), keys=("q",), state="s1"),
-        leg(3, done(), keys=("q",), state="s1"),
-    )
-    assert not found
+    ],
+    ids=["lost", "left", "error"],
+)
+def test_an_answer_sent_again_after_a_lost_final_response_or_an_error_is_fine(second):
+    assert not mrtr(leg(1, asks("q")), second, leg(3, done(), keys=("q",), state="s1"))
 
 
 def test_a_constant_state_that_was_issued_again_is_not_reused():

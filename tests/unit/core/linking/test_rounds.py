@@ -107,11 +107,16 @@ def test_as_many_ambiguous_retries_as_rounds_leave_none_open():
     assert [r.link for r in talk.calls[5].rounds] == ["none", "state"]
 
 
-def test_as_many_ambiguous_retries_as_rounds_end_the_calls_that_waited_for_them():
+def two_waiting():
+    """Give a talk in which two calls wait, with one state; and a retry that may be of either."""
     talk = Talk()
     for n in (1, 2):
         talk.ask(talk.post(call(n)), "q", state="always")
-    retry = {"inputResponses": accept("q"), "requestState": "always"}
+    return talk, {"inputResponses": accept("q"), "requestState": "always"}
+
+
+def test_as_many_ambiguous_retries_as_rounds_end_the_calls_that_waited_for_them():
+    talk, retry = two_waiting()
     talk.post(call(3, **retry))
     first, second = talk.calls[1], talk.calls[2]
     assert [(c.outcome, c.rounds[0].claimants) for c in (first, second)] == [("waiting", (3,))] * 2
@@ -126,10 +131,7 @@ def test_as_many_ambiguous_retries_as_rounds_end_the_calls_that_waited_for_them(
 
 
 def test_an_ambiguous_retry_without_a_response_leaves_both_calls_waiting():
-    talk = Talk()
-    for n in (1, 2):
-        talk.ask(talk.post(call(n)), "q", state="always")
-    retry = {"inputResponses": accept("q"), "requestState": "always"}
+    talk, retry = two_waiting()
     talk.post(call(3, **retry))
     talk.close(talk.post(call(4, **retry)), "upstream_cut")
     first, second = talk.calls[1], talk.calls[2]
