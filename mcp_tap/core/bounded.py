@@ -96,3 +96,9 @@ class Recent(Generic[K, V]):
             self._old, self._new = new, {}
             new = self._new
         new[key] = value
+
+    def pop(self, key: K) -> V | None:
+        """Take out an entry that is done with."""
+        found = self._new.pop(key, None)
+        older = self._old.pop(key, None)
+        return older if found is None else found

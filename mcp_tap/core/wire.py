@@ -28,6 +28,7 @@ UNPARSED: Final = _Unparsed()
 Json: TypeAlias = Any
 
 _OPEN, _CLOSE = b"{}"
+_LF, _CR = b"\n\r"
 LARGE: Final = 1 << 20
 """Bytes from which a payload is not parsed whole: a dense one could hold up everything else."""
 _SMALL: Final = 64 << 10
@@ -85,7 +86,7 @@ def carrier(payload: bytes) -> tuple[Carrier, Json]:
 
 def spliced(payload: bytes) -> Json:
     """Parse a payload that `carrier()` would put into `body`; `UNPARSED` for any other."""
-    if b"\n" in payload or b"\r" in payload:
+    if _LF in payload or _CR in payload:  # numbers: bytes take five times as long
         return UNPARSED
     return spliced_line(payload)
 
@@ -134,24 +135,24 @@ def value_of(record: Payload) -> Json:
     """Parse what a record carries; `UNPARSED` when it is no JSON, or only a prefix of it."""
     if record.truncated:
         return UNPARSED
-    data: str | Raw
-    if record.body is not UNSET:
-        data = record.body
-    elif record.text is None:
-        return UNPARSED
-    else:
+    data: str | Raw | UnsetType = record.body
+    if data is UNSET:
+        if record.text is None:
+            return UNPARSED
         data = record.text
         if len(data) > LARGE // 4:
             payload = data.encode()
             if len(payload) > LARGE:
                 return outline(payload)
     try:
-        return loads(data)
+        return _json.decode(data)
+    except RecursionError:
+        return whole_value(data)
     except ValueError:
         return UNPARSED
 
 
-def whole_value(payload: bytes) -> Json:
+def whole_value(payload: bytes | str | Raw) -> Json:
     """Parse all of a payload, however large; `UNPARSED` for what is no strict JSON."""
     try:
         return loads(payload)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
-from mcp_tap.core.facts.flow import Band, Flow, band_of
+from mcp_tap.core.facts.flow import MODERN, Band, Flow, band_of
 from mcp_tap.core.facts.message import Message, speaks
 from mcp_tap.core.facts.plain import is_flat
 from mcp_tap.core.facts.seen import Run
@@ -127,7 +127,7 @@ class Judge:
         if live.flow is not None:
             return live.flow
         exchange = live.exchange
-        key = client_key(live) if self._http else _PROCESS
+        key = _PROCESS if not self._http else client_key(live) if live.session_id else live.client
         seen = self._run.clients.get(key) or self._run.client(key, exchange.t)
         if exchange.method == spec.INITIALIZE and self._http and seen.session.begun:
             # Another session of the same client: what was settled in the first is not its own.
@@ -322,9 +322,10 @@ class Judge:
 
     def _sent(self, live: Live, flow: Flow, message: Message) -> None:
         """Learn from a client's message which rules hold for its exchange."""
-        band = flow.band = self._band(live, flow)
-        if flow.sent is None and not flow.spent:
-            flow.sent = message
+        is_modern = live.exchange.version == MODERN
+        band = flow.band = MODERN if is_modern else self._band(live, flow)
+        if not flow.spent:
+            flow.sent = flow.sent or message
         if message.event == "request":
             if flow.request is None and not flow.spent:
                 flow.request = message

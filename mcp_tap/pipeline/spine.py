@@ -55,13 +55,15 @@ class Pipeline:
             record: the next record of the run, in the order of `seq`.
             value: its payload, where the caller has parsed that already.
         """
-        if value is UNPARSED and type(record) in _CARRIERS:
+        kind = type(record)
+        if value is UNPARSED and kind in _CARRIERS:
             value = value_of(record)  # type: ignore[arg-type]
-        changes = self._correlator.feed(record, value)
+        correlator = self._correlator
+        changes = correlator.feed(record, value)
         judge = self._judge
-        if judge is None or (looks := judge.handlers.get(type(record))) is None:
+        if judge is None or (looks := judge.handlers.get(kind)) is None:
             return changes
-        live = self._correlator.touched
+        live = correlator.touched
         found = looks(live, record, value)
         return (*changes, *judge.keep(live, found)) if found else changes
 

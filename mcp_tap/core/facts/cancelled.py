@@ -84,10 +84,8 @@ class Cancelled(Topic):
 
     def closed(self, flow: Flow) -> None:
         """Let go of an exchange."""
-        exchange = flow.exchange
-        sent = self.get(exchange.request_id)
-        if sent is not None and sent.exchange is exchange:
-            sent.exchange = None
+        if flow.asked is not None:
+            flow.asked.exchange = None
 
     def _request(self, message: Message) -> None:
         flow, sent = message.flow, self._sent
@@ -96,15 +94,16 @@ class Cancelled(Topic):
             return
         if sent is None:
             sent = self._sent = Recent(MOST_ON_HTTP if flow.http else MOST_ON_STDIO)
-        shared = False
         if type(key) is int and key > self._highest:
             self._highest = key
+            shared = False
         else:
             before = sent.get(key)
             shared = before is not None and not before.is_over
         exchange = flow.exchange
         new = Sent(exchange.number, exchange, named(message.method), flow.band == MODERN, shared)
         sent.put(key, new)
+        flow.asked = new
 
     def get(self, request_id: Any) -> Sent | None:
         """Find a request by its id."""

@@ -11,7 +11,9 @@ from mcp_tap.core.spec import CLIENT_CAPABILITIES, INITIALIZE, REVISIONS, STATEL
 
 if TYPE_CHECKING:
     from mcp_tap.core.facts.ask import Answer
+    from mcp_tap.core.facts.cancelled import Sent
     from mcp_tap.core.facts.message import Message
+    from mcp_tap.core.facts.progress import Token
     from mcp_tap.core.facts.retry import Retry
     from mcp_tap.core.facts.seen import Seen
     from mcp_tap.core.facts.steady import Known, Reply
@@ -89,6 +91,10 @@ class Flow(Struct, eq=False, weakref=True):
     """The same of the head of the response."""
     spent: bool = False
     """It held too much and had to let go of it: memory still learns from it, no rule looks."""
+    asked: Sent | None = None
+    """What is remembered of its request when all else is let go."""
+    token: Token | None = None
+    """Progress token of its request."""
     small: bool = False
     """What it holds is so little that it is not weighed."""
     answered: bool = False

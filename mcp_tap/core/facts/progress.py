@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from mcp_tap.core.bounded import Recent
+from mcp_tap.core.facts.flow import MODERN
 from mcp_tap.core.facts.topic import Topic
 from mcp_tap.core.spec import NOTE_PROGRESS
 from mcp_tap.core.values import SHORT, short
 
 if TYPE_CHECKING:
+    from mcp_tap.core.facts.flow import Flow
     from mcp_tap.core.facts.message import Message
     from mcp_tap.core.model import Exchange
 
@@ -41,7 +43,7 @@ def is_over(exchange: Exchange) -> bool:
 class Progress(Topic):
     """Progress tokens of one client."""
 
-    wants: ClassVar = ("request", f"server_notification {NOTE_PROGRESS}")
+    wants: ClassVar = ("request", f"server_notification {NOTE_PROGRESS}", "closed")
 
     def __init__(self) -> None:
         """Begin with no token."""
@@ -60,7 +62,7 @@ class Progress(Topic):
         if given is None:
             return
         if type(given) is int and given > self._highest:
-            self._highest = given
+            self._highest = message.flow.token = given
             self._users.put(given, (message.flow.exchange,))
             return
         token = token_key(given)
@@ -72,8 +74,20 @@ class Progress(Topic):
         if before is not None:
             users = (*before, *users)[-MOST_USERS:]
         self._users.put(token, users)
+        message.flow.token = token
         if type(token) is int and token > self._highest:
             self._highest = token
+
+    def closed(self, flow: Flow) -> None:
+        """Forget a token that was one request's alone: progress cannot come any more.
+
+        In a session it can, on another stream; over stdio no exchange is closed.
+        """
+        token = flow.token
+        if token is not None and flow.band == MODERN:
+            users = self._users.get(token)
+            if users is not None and len(users) == 1 and users[0] is flow.exchange:
+                self._users.pop(token)
 
     def is_new(self, given: Any) -> bool:
         """Tell whether a token is such that no request can have given it before."""

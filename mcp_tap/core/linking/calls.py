@@ -13,10 +13,10 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import UnsetType
+from msgspec import Raw
 
 from mcp_tap.core import spec
-from mcp_tap.core.linking.state import MOST_ROUNDS, Ball, Live, Pending, Track
+from mcp_tap.core.linking.state import MOST_ROUNDS, Ball, Live, Pending, Session, Track
 from mcp_tap.core.model import Ask, Call, Fault, Outcome, Round
 from mcp_tap.core.records import Header, Message, Payload, Sender
 from mcp_tap.core.values import text_of
@@ -65,14 +65,13 @@ class Book:
             session=live.session,
             origin=live,
         )
-        self._enter(track)
+        if track.session is not None:
+            self._enter(track, track.session)
         return track
 
-    def _enter(self, track: Track) -> None:
+    def _enter(self, track: Track, session: Session) -> None:
         """Have a session know a call that is open in it."""
-        if track.session is None:
-            return
-        active = track.session.active
+        active = session.active
         active.add(track)
         if len(active) > MOST_ACTIVE:
             active.discard(active.oldest())
@@ -178,7 +177,8 @@ class Book:
         self.pass_ball(track, "server", t)
         track.call.end = track.call.why = None
         track.call.outcome = "open"
-        self._enter(track)
+        if track.session is not None:
+            self._enter(track, track.session)
 
     def wait(self, track: Track, t: float) -> None:
         """Give the client its turn: asks are delivered."""
@@ -304,8 +304,9 @@ def payload_size(record: Payload) -> int:
     """Give the bytes of a payload, of the whole one where only a prefix is kept."""
     if record.size is not None:
         return record.size
-    if type(record.body) is not UnsetType:
-        return len(record.body)
+    body = record.body
+    if type(body) is Raw:
+        return len(body)
     if record.text is not None:
         text = record.text
         return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))

@@ -175,7 +175,7 @@ class Correlator:
         self.touched = live = self._live.get(record.exchange) or self._unheard(record)
         size = payload_size(record)
         live.exchange.size += size
-        if from_client(record):
+        if record.sender == "client" or from_client(record):
             return self._client.take(live, record, value)
         if live.round is not None:
             live.round.size += size

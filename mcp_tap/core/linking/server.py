@@ -61,7 +61,9 @@ class ServerSide:
             return self._given_up(live, record, value)
         request_id = value.get("id")
         own = live.track is not None and not live.resumes and not exchange.answered
-        if not own or not same_id(request_id, exchange.request_id):
+        asked = exchange.request_id
+        is_plain = type(asked) is type(request_id) is int  # as nearly always
+        if not own or not (request_id == asked if is_plain else same_id(request_id, asked)):
             origin = self._elsewhere(live, request_id)
             if origin is not None:
                 live = origin

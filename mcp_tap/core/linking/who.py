@@ -41,6 +41,8 @@ class Who:
         self._sessions: Bounded[str, Session] = Bounded(MOST_SESSIONS, LONGEST_SESSION)
         self._identities: dict[tuple[str | None, ...], Identity] = {}
         self._keys: dict[ClientKey, ClientKey] = {}
+        self._settled: dict[tuple[str | None, ...], tuple[ClientKey, Identity]] = {}
+        """Who a request without a session is from, by all that tells."""
         self._names: dict[tuple[Any, Any], str] = {}
         self._spellings: dict[str, str] = {}
 
@@ -92,9 +94,24 @@ class Who:
         """
         exchange = live.exchange
         declared = version or live.version
-        exchange.version = declared
-        era: Era = spec.era_of(declared) if declared else "unknown"
         name = self._name(info) if info is not None else None
+        exchange.version = declared
+        if live.session is not None or live.session_id:
+            self._in_session(live, declared, name, t)
+            return
+        exchange.era = _era_of(declared)
+        key = (name, live.user_agent, live.peer, live.credential, live.principal)
+        settled = self._settled.get(key)
+        if settled is None:
+            client = self._client(live, name)
+            settled = client, self._identity(live, name, None)
+            self._settled[key] = settled
+        live.client, exchange.identity = settled
+
+    def _in_session(self, live: Live, declared: str | None, name: str | None, t: float) -> None:
+        """Settle who a request is from that may belong to a session."""
+        exchange = live.exchange
+        era = _era_of(declared)
         session = live.session
         if live.session_id and era != "stateless":
             live.session = session = self._session(live.session_id, t)
@@ -104,8 +121,7 @@ class Who:
                 era = "session"
                 exchange.version = declared or session.version
         exchange.era = era
-        key = (name, live.user_agent, live.peer)
-        live.client = self._keys.setdefault(key, key)
+        live.client = self._client(live, name)
         exchange.identity = self._identity(live, name, session)
 
     def opened(self, live: Live, version: str | None, session_id: str | None, t: float) -> None:
@@ -135,6 +151,11 @@ class Who:
         self._sessions.put(session_id, session, t)
         return session
 
+    def _client(self, live: Live, name: str | None) -> ClientKey:
+        """Give the one key that is kept of a client, which is compared a lot."""
+        key = (name, live.user_agent, live.peer)
+        return self._keys.setdefault(key, key)
+
     def _identity(self, live: Live, name: str | None, session: Session | None) -> Identity:
         key = (
             name,
@@ -149,6 +170,7 @@ class Who:
             if len(self._identities) >= MOST_IDENTITIES:
                 self._identities.clear()
                 self._keys.clear()
+                self._settled.clear()
             found = self._identities[key] = Identity(*key)
         return found
 
@@ -186,6 +208,12 @@ class Who:
                 return
         # Not masked, by the user's own wish: still not a value to hand around.
         live.credential = sha256(value.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def _era_of(declared: str | None) -> Era:
+    if declared == spec.STATELESS_SINCE:
+        return "stateless"
+    return spec.era_of(declared) if declared else "unknown"
 
 
 def response_facts(live: Live, record: HttpResponse) -> None:

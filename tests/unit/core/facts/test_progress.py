@@ -67,3 +67,28 @@ def test_values_of_one_exchange_are_bounded():
         one.params["progressToken"] = token
         progress._reported(one)
     assert len(one.flow.memo["progress"]) == MOST_TOKENS
+
+
+def test_a_token_is_forgotten_with_the_only_request_that_gave_it():
+    progress = Progress()
+    alone, first, second = (
+        message("tools/call", number, _meta={"progressToken": token})
+        for number, token in ((1, 7), (2, "p"), (3, "p"))
+    )
+    for one in (alone, first, second):
+        progress.note(one)
+    for one in (alone, first):
+        progress.closed(one.flow)
+    assert progress.active(7) == []
+    assert progress.active("p") == [first.flow.exchange, second.flow.exchange]
+
+
+def test_a_token_of_a_session_outlives_its_stream():
+    progress = Progress()
+    one = message("tools/call", 1, _meta={"progressToken": 7})
+    one.flow.band = "2025-11-25"
+    progress.note(one)
+    progress.closed(one.flow)
+    assert progress.active(7) == [one.flow.exchange]
+    assert progress.is_new(8)
+    assert not progress.is_new(7)
