@@ -6,15 +6,15 @@ schema in docs/diff.schema.json and the tables of docs/diff-json.md are made fro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
-from mcp_tap.core.text import json_safe
 from mcp_tap.replay.compare.difference import Change, Difference, What
 from mcp_tap.replay.compare.totals import Totals
+from mcp_tap.views.machine import document_bytes, ms
 from mcp_tap.views.show_doc import CaptureDoc
 
 VERSION: Final = 1
@@ -126,6 +126,17 @@ class DiffDoc(Struct, frozen=True, kw_only=True):
     """Counts."""
 
 
+def difference_docs(differences: Iterable[Difference]) -> list[DifferenceDoc]:
+    """Describe differences."""
+    return [msgspec.convert(d, DifferenceDoc, from_attributes=True) for d in differences]
+
+
+def matched_doc(matched: Mapping[str, int]) -> MatchedDoc:
+    """Describe what was taken for equal, from its counts by name."""
+    counts = {name.replace("-", "_"): count for name, count in matched.items()}
+    return MatchedDoc(**{name: counts.get(name, 0) for name in MatchedDoc.__struct_fields__})
+
+
 def diff_document(
     a: CaptureDoc,
     b: CaptureDoc,
@@ -134,12 +145,11 @@ def diff_document(
     totals: Totals,
 ) -> bytes:
     """Render the document."""
-    matched = {name.replace("-", "_"): count for name, count in totals.matched.items()}
     doc = DiffDoc(
         version=VERSION,
         a=a,
         b=b,
-        differences=[msgspec.convert(d, DifferenceDoc, from_attributes=True) for d in differences],
+        differences=difference_docs(differences),
         calls=calls,
         summary=DiffSummaryDoc(
             differences=totals.differences,
@@ -147,21 +157,14 @@ def diff_document(
             differ=totals.differ,
             only_a=totals.only_a,
             only_b=totals.only_b,
-            matched=MatchedDoc(
-                **{name: matched.get(name, 0) for name in MatchedDoc.__struct_fields__}
-            ),
+            matched=matched_doc(totals.matched),
             a_ms=ms(totals.a_s),
             b_ms=ms(totals.b_s),
         ),
     )
-    return msgspec.json.format(json_safe(msgspec.json.encode(doc)), indent=2) + b"\n"
+    return document_bytes(doc) + b"\n"
 
 
 def schema() -> dict[str, Any]:
     """Give the JSON Schema of the document."""
     return msgspec.json.schema(DiffDoc)
-
-
-def ms(seconds: float) -> float:
-    """Give milliseconds to the microsecond, as all documents do."""
-    return round(seconds * 1000, 3)

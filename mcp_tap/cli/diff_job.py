@@ -12,7 +12,7 @@ import click
 
 from mcp_tap.cli.checking import capture_trouble, display
 from mcp_tap.cli.comparing import rules_of
-from mcp_tap.cli.diff_doc import PairDoc, diff_document, ms
+from mcp_tap.cli.diff_doc import PairDoc, diff_document
 from mcp_tap.cli.diff_rows import DiffRows, totals_rows, words_of
 from mcp_tap.cli.output import Output, stored, stored_rows
 from mcp_tap.core.text import plural, safe
@@ -24,7 +24,7 @@ from mcp_tap.replay.index import Index
 from mcp_tap.replay.recorded import Captured
 from mcp_tap.replay.saying import Findings, run_of
 from mcp_tap.views.look import Row
-from mcp_tap.views.machine import capture_doc
+from mcp_tap.views.machine import capture_doc, ms
 from mcp_tap.views.show_doc import CaptureDoc
 
 

@@ -7,18 +7,18 @@ these structs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
-from mcp_tap.cli.diff_doc import DifferenceDoc, MatchedDoc, ms
-from mcp_tap.core.text import json_safe
+from mcp_tap.cli.diff_doc import DifferenceDoc, MatchedDoc, difference_docs, matched_doc
 from mcp_tap.replay.client.outcome import State, Verdict
 from mcp_tap.replay.client.plan import Item, Why
 from mcp_tap.replay.compare.difference import Difference
 from mcp_tap.replay.compare.said import SaidCall
+from mcp_tap.views.machine import document_bytes, ms
 from mcp_tap.views.show_doc import CaptureDoc
 
 VERSION: Final = 1
@@ -129,10 +129,9 @@ def document(
     calls: list[SentDoc],
     differences: Sequence[Difference],
     *,
-    matched: dict[str, int],
+    matched: Mapping[str, int],
 ) -> bytes:
     """Render the document."""
-    matched = {name.replace("-", "_"): count for name, count in matched.items()}
     states = [call.state for call in calls]
     doc = ReplayDoc(
         version=VERSION,
@@ -140,19 +139,17 @@ def document(
         to=to,
         recorded=recorded,
         calls=calls,
-        differences=[msgspec.convert(d, DifferenceDoc, from_attributes=True) for d in differences],
+        differences=difference_docs(differences),
         summary=ReplaySummaryDoc(
             differences=len(differences),
             same=states.count("same"),
             differs=states.count("differs"),
             cut_short=states.count("cut-short"),
             not_sent=states.count("not-sent"),
-            matched=MatchedDoc(
-                **{name: matched.get(name, 0) for name in MatchedDoc.__struct_fields__}
-            ),
+            matched=matched_doc(matched),
         ),
     )
-    return msgspec.json.format(json_safe(msgspec.json.encode(doc)), indent=2) + b"\n"
+    return document_bytes(doc) + b"\n"
 
 
 def schema() -> dict[str, Any]:

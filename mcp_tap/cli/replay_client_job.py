@@ -177,7 +177,7 @@ class Job:
             [str(path) for path in kept],
             self._docs,
             self._differences,
-            matched=dict(rules.matched),
+            matched=rules.matched,
         )
 
     def _store(self, data: bytes) -> None:

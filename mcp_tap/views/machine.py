@@ -112,11 +112,11 @@ def call_doc(call: Call) -> CallDoc:
         outcome=call.outcome,
         why=call.why,
         task=call.task,
-        started_ms=_ms(call.t),
-        duration_ms=None if call.end is None else _ms(call.end - call.t),
-        server_ms=_ms(call.server_s),
-        client_ms=_ms(call.client_s),
-        tap_ms=_ms(call.tap_s),
+        started_ms=ms(call.t),
+        duration_ms=None if call.end is None else ms(call.end - call.t),
+        server_ms=ms(call.server_s),
+        client_ms=ms(call.client_s),
+        tap_ms=ms(call.tap_s),
         fault=_fault(call.fault),
         blame=_blame(call),
         findings=[finding_doc(found) for found in call.findings],
@@ -144,8 +144,8 @@ def exchange_doc(exchange: Exchange) -> ExchangeDoc:
         how=exchange.how,
         why=exchange.why,
         findings=[finding_doc(found) for found in exchange.findings],
-        started_ms=_ms(exchange.t),
-        duration_ms=None if exchange.end is None else _ms(exchange.end - exchange.t),
+        started_ms=ms(exchange.t),
+        duration_ms=None if exchange.end is None else ms(exchange.end - exchange.t),
     )
 
 
@@ -166,8 +166,8 @@ def show_document(
     }
 
 
-def document_bytes(document: dict[str, Any]) -> bytes:
-    """Render the document, over several lines."""
+def document_bytes(document: Any) -> bytes:
+    """Render a document, over several lines."""
     return msgspec.json.format(json_safe(msgspec.json.encode(document)), indent=2)
 
 
@@ -197,7 +197,7 @@ def _round(round_: Round) -> RoundDoc:
         ),
         asks=[_ask(ask) for ask in round_.asks],
         fault=_fault(round_.fault),
-        duration_ms=None if ended is None else _ms(ended - round_.t),
+        duration_ms=None if ended is None else ms(ended - round_.t),
         size=round_.size,
         by_tap=round_.by_tap,
     )
@@ -213,7 +213,7 @@ def _ask(ask: Ask) -> AskDoc:
         action=ask.action,
         answered_by=ask.answered_by,
         entry=ask.entry,
-        waited_ms=None if ask.answer_t is None else _ms(ask.answer_t - ask.t),
+        waited_ms=None if ask.answer_t is None else ms(ask.answer_t - ask.t),
     )
 
 
@@ -235,5 +235,6 @@ def finding_doc(finding: Finding) -> FindingDoc:
     return FindingDoc(**{name: getattr(finding, name) for name in FindingDoc.__struct_fields__})
 
 
-def _ms(seconds: float) -> float:
+def ms(seconds: float) -> float:
+    """Give milliseconds to the microsecond, as all documents do; none are less than 0."""
     return round(max(0.0, seconds) * 1000, 3)

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from mcp_tap.core.text import json_safe
 from mcp_tap.views.check_doc import VERSION, CheckDoc, CheckFindingDoc, CheckSummaryDoc
+from mcp_tap.views.machine import document_bytes
 from mcp_tap.views.reports.base import Entry, Report, help_words, spec_url
 
 
@@ -25,7 +25,7 @@ def json_report(report: Report) -> bytes:
             baselined=report.excepted("baselined"),
         ),
     )
-    return msgspec.json.format(json_safe(msgspec.json.encode(doc)), indent=2) + b"\n"
+    return document_bytes(doc) + b"\n"
 
 
 def schema() -> dict[str, Any]:

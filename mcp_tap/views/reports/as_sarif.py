@@ -15,9 +15,10 @@ from urllib.parse import quote
 import msgspec
 
 from mcp_tap.core.finding import Finding
-from mcp_tap.core.text import json_safe, safe
+from mcp_tap.core.text import safe
 from mcp_tap.rules.base import Rule
 from mcp_tap.rules.policy import known
+from mcp_tap.views.machine import document_bytes
 from mcp_tap.views.reports.base import (
     Assertion,
     Entry,
@@ -57,7 +58,7 @@ def sarif_report(report: Report) -> bytes:
         "columnKind": "unicodeCodePoints",
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return msgspec.json.format(json_safe(msgspec.json.encode(document)), indent=2) + b"\n"
+    return document_bytes(document) + b"\n"
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
