@@ -17,6 +17,7 @@ from mcp_tap.core.spec import META_VERSION, NAME_PARAM
 
 VERSION: Final = "MCP-Protocol-Version"
 SESSION: Final = "Mcp-Session-Id"
+"""As they are written; `core.spec` has names of fields as they are compared."""
 MOST_TOOLS: Final = 10_000
 """Tools of which it is remembered what travels in headers."""
 
