@@ -132,6 +132,13 @@ def test_a_pace_is_so_many_recorded_seconds_of_a_second(capture, sessions, word,
     assert f"--pace={pace}" in sessions[0].settings.command
 
 
+def test_a_setting_about_a_listener_is_left_out_over_stdio(capture, sessions, monkeypatch):
+    monkeypatch.setenv("MCP_TAP_REPLAY_SERVER_LISTEN", "7000")
+    monkeypatch.setenv("MCP_TAP_REPLAY_SERVER_READY_FILE", "r.json")
+    assert run(["replay", "server", "--stdio", capture]) == 0
+    assert len(sessions) == 1
+
+
 def test_over_stdio_the_tap_is_around_a_process_that_replays(capture, sessions):
     words = ["--after-last", "fail", "--on-miss", "404", "--label", "shop", "--sync"]
     assert run(["replay", "server", "--stdio", capture, *words]) == 0
