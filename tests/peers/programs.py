@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import select
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -28,6 +29,13 @@ async def _start(*command: str) -> asyncio.subprocess.Process:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         limit=1 << 20,
     )
+
+
+def free_port() -> int:
+    """Give a port on which nothing listens, for a program that cannot tell which it took."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager

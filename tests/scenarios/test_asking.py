@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import socket
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.bounds import BOUND
+from tests.peers.programs import free_port
 from tests.terminals import Person
 
 ROOT = Path(__file__).parents[2]
@@ -51,12 +51,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Desk(Person):

@@ -15,18 +15,13 @@ from pathlib import Path
 import pytest
 
 from tests.bounds import BOUND
+from tests.peers.programs import free_port
 
 ROOT = Path(__file__).parents[2]
 STORY = (
     "import asyncio, os; from mcp_tap.demo.story import play; "
     "asyncio.run(play(os.environ['MCP_TAP_URL'], pause=0))"
 )
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def listens(port):

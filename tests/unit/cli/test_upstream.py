@@ -16,6 +16,7 @@ from mcp_tap.cli.upstream_words import words_of
 from mcp_tap.errors import UpstreamError, UsageError
 from mcp_tap.net.target import parse_target
 from tests.bounds import BOUND, until
+from tests.peers.programs import free_port
 
 SERVE = """
     import os, signal, socket, sys, time
@@ -23,12 +24,6 @@ SERVE = """
     print("up", flush=True)
 """
 WAIT = "    while True: time.sleep(0.01)\n"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def server(script, *, port=None, wait=BOUND, on_end=None):

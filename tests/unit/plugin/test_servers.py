@@ -10,16 +10,8 @@ from aiohttp import web
 
 from mcp_tap.errors import ConfigError, UsageError
 from mcp_tap.plugin.servers import Hosted, Process, Remote, Servers, Stdio, server_of
-from mcp_tap.plugin.thread import LoopThread
 
 URL = "http://127.0.0.1:1/mcp"
-
-
-@pytest.fixture
-def thread():
-    made = LoopThread("loop")
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,6 @@ from mcp_tap.plugin.thread import LoopThread
 from tests.bounds import BOUND
 
 
-@pytest.fixture
-def thread():
-    made = LoopThread("loop")
-    yield made
-    made.close()
-
-
 async def named():
     return threading.current_thread().name
 

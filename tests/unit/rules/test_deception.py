@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cases import RESULT, answer, asking, call, exchange, fired, form, ids, traffic
+from tests.unit.rules.elicited import asked
 
 URL = {
     "method": "elicitation/create",
@@ -26,10 +27,6 @@ def answered(entry, after, action="accept", content=None):
         exchange(call(), answer(asking({"q": entry})), (0, 1)),
         exchange(retry, answer({**RESULT, "id": 2}), (1 + after, 3 + after)),
     )
-
-
-def asked(entry):
-    return traffic(exchange(call(), answer(asking({"q": entry}))))
 
 
 def test_a_link_accepted_at_once_was_read_by_nobody():

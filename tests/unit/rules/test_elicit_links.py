@@ -2,13 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import answer, asking, call, exchange, fired, form, ids, traffic
-
-MINE = tuple(f"ELIC-{n:03}" for n in (*range(1, 31), 49, 50, 51))
-
-
-def asked(entry):
-    return traffic(exchange(call(), answer(asking({"q": entry}))))
+from tests.cases import fired, form, ids
+from tests.unit.rules.elicited import MINE, asked
 
 
 def link(url):

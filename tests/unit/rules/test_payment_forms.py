@@ -3,13 +3,10 @@ from __future__ import annotations
 import pytest
 
 from tests.cases import answer, asking, call, exchange, fired, form, ids, traffic
+from tests.unit.rules.elicited import asked
 
 MINE = ("SEC-004", "SEC-005")
 TEXT = {"type": "string"}
-
-
-def asked(entry):
-    return traffic(exchange(call(), answer(asking({"q": entry}))))
 
 
 def keys(*names, kind="string"):

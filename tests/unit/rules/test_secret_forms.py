@@ -4,8 +4,6 @@ import pytest
 
 from tests.cases import (
     SESSION,
-    answer,
-    asking,
     call,
     exchange,
     fired,
@@ -18,13 +16,10 @@ from tests.cases import (
     stream,
     traffic,
 )
+from tests.unit.rules.elicited import asked
 
 MINE = ("SEC-001", "SEC-002", "SEC-003", "SEC-006")
 TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-
-
-def asked(entry):
-    return traffic(exchange(call(), answer(asking({"q": entry}))))
 
 
 def field(**schema):
