@@ -14,7 +14,9 @@ from mcp_tap.core.sse import SseBlock, SseParser
 WAIT: Final = 1.0
 """Seconds until a broken stream is asked for again, unless the server names a time."""
 SHORTEST: Final = 0.1
+"""Seconds it is waited at least, whatever the server names."""
 LONGEST: Final = 60.0
+"""Seconds it is waited at most."""
 
 
 class Events:

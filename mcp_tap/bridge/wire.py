@@ -20,7 +20,9 @@ from mcp_tap.net.upstream import CONNECT_TIMEOUT, IDLE
 MOST_HEAD: Final = 1 << 20
 """Bytes of a line of a response's head."""
 LARGE: Final = 1 << 20
+"""Bytes from which on a body is written in pieces."""
 MOST_REDIRECTS: Final = 5
+"""Places a request is sent on to, one after the other."""
 _REDIRECTS: Final = frozenset({307, 308})
 """Statuses that ask for the same request at another place."""
 

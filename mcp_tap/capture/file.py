@@ -32,6 +32,7 @@ if sys.platform != "win32":
 
 
 _TRIES = 20
+"""Times a lock is asked for, a millisecond apart."""
 
 
 class _Spot(msgspec.Struct):

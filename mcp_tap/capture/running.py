@@ -15,6 +15,7 @@ from mcp_tap.capture.parts import base_name, part_number
 RESCAN = 2.0
 """Seconds after which the folder is read again in any case."""
 _SOON = 0.1
+"""Seconds until the next look at a folder that has just changed."""
 _GRAIN = 1.0
 """Seconds within which two changes may leave a folder with one and the same time."""
 

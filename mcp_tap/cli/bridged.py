@@ -22,6 +22,7 @@ GRACE: Final = 0.8
 TERMINATE: Final = 0.4
 """Seconds it has after SIGTERM."""
 LOOK: Final = 0.03
+"""Seconds between two looks at whether to hurry."""
 
 
 class BridgedServer:

@@ -25,8 +25,11 @@ from mcp_tap.views.bodies import searchable
 Found: TypeAlias = Call | Exchange
 
 AHEAD: Final = 2000
+"""Calls and exchanges that have ended and are held back, to come out in order."""
 PER_EXCHANGE: Final = 2000
+"""Records of one exchange that are kept; of more, the newest."""
 BYTES: Final = 128 << 20
+"""Bytes of records that are kept, over all exchanges."""
 
 
 class Shelf:

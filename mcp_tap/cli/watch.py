@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mcp_tap.views.base import RunsView
 
 _MOST_DONE = 10_000
+"""Calls that are remembered as told; of more, the newest."""
 
 
 @click.command(

@@ -13,6 +13,7 @@ from typing import Final
 
 from mcp_tap.core.model import Ask, Call, Round
 from mcp_tap.core.text import cut, safe, short_print, took
+from mcp_tap.views.lane import LONG_WAIT
 from mcp_tap.views.words import (
     answer_words,
     ask_label,
@@ -28,7 +29,6 @@ from mcp_tap.views.words import (
 _CELLS: Final = 120
 """Cells of a label at most."""
 _SPECIAL: Final = re.compile(r"[^\w .,/()?!'+=-]|\bend\b", re.IGNORECASE)
-_LONG_WAIT: Final = 0.5
 
 
 def mermaid_document(calls: Iterable[Call], *, several: bool) -> Iterator[bytes]:
@@ -60,7 +60,7 @@ def _diagram(call: Call) -> Iterator[str]:
         following = call.rounds[index + 1] if index + 1 < len(call.rounds) else None
         if before is not None and before.end is not None:
             waited = round_.t - before.end
-            if waited >= _LONG_WAIT:
+            if waited >= LONG_WAIT:
                 yield f"  Note over C: {label(took(waited))}"
         who = "T" if round_.by_tap else "C"
         yield f"  {who}->>S: {label(_request(call, round_, before))}"

@@ -31,11 +31,13 @@ Attributes: TypeAlias = dict[str, str | int | float | None]
 
 _INTERNAL: Final = 1
 _CLIENT: Final = 3
+"""Kinds of spans (`SpanKind`)."""
 _PARENT: Final = re.compile(
     r"[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}"
 )
 """`traceparent` of W3C Trace Context."""
 _ERROR: Final = 2
+"""Status of a span that failed (`StatusCode`)."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

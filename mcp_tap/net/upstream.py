@@ -29,8 +29,11 @@ from mcp_tap.net.whole import Whole
 Dial: TypeAlias = Callable[[asyncio.Protocol], Awaitable[None]]
 """Connects a protocol to the upstream."""
 IDLE = 4.0
+"""Seconds for which an unused connection is kept; one that is closed has as long to be read."""
 CONNECT_TIMEOUT = 60.0
+"""Seconds a connection may take to be there."""
 MAX_HEAD = 1 << 20
+"""Bytes of a response's head."""
 
 
 class UpstreamConnection(asyncio.Protocol):

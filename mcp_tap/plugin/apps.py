@@ -17,6 +17,7 @@ WITHIN: Final = 30.0
 STOP: Final = 5.0
 """Seconds it has to stop."""
 LOOK: Final = 0.01
+"""Seconds between two looks at whether it serves."""
 
 
 class _Host(Protocol):

@@ -36,6 +36,7 @@ from mcp_tap.replay.index import Index
 
 SUFFIX: Final = ".jsonl"
 _LONGEST: Final = 120
+"""Bytes of a file's name, without its suffix."""
 _ODD: Final = re.compile(r"[^\w.\[\]=,+@ -]")
 _OF_EXCHANGE: Final = (HttpRequest, HttpResponse, Payload, Closed, Decision)
 

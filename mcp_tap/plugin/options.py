@@ -18,7 +18,6 @@ from mcp_tap.rules.policy import FailOn
 Mode: TypeAlias = Literal["none", "once", "new_episodes", "all"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 ALIASES: Final[dict[str, Mode]] = {"rewrite": "all"}
-LONGEST: Final = 600.0
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -29,6 +29,7 @@ PATH: Final = "/mcp"
 LINES: Final = 30
 """Lines of a server's output that are kept."""
 STOP: Final = 10.0
+"""Seconds a server has to stop, and beyond its `wait` to start."""
 _HTTP: Final = ("url", "command", "wait")
 _APP: Final = ("app", "path")
 _HELP: Final = (

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp_tap.proxy.run import HttpRun
 
 TIMEOUT: Final = 5.0
+"""Seconds a call is waited for, unless a test says otherwise."""
 
 
 class TapOff(Exception):

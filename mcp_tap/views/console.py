@@ -34,6 +34,7 @@ from mcp_tap.views.paint import Painter
 from mcp_tap.views.text import local_start
 
 FRAMES: Final = 8
+"""Frames in a second, at most."""
 _LOOK: Final = 1 / 32
 """Seconds between two looks whether something is new."""
 _MOST_WAITING: Final = 10_000

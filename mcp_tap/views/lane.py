@@ -46,7 +46,8 @@ from mcp_tap.views.words import (
 )
 
 _LANE: Final = 14
-_LONG_WAIT: Final = 0.5
+LONG_WAIT: Final = 0.5
+"""Seconds between two rounds that are worth a word."""
 
 
 def heading(call: Call, *, now: float | None) -> Row:
@@ -162,7 +163,7 @@ def _wait(before: Round | None, round_: Round, look: Look) -> Iterator[Row]:
     if before is None or before.end is None:
         return
     waited = round_.t - before.end
-    if waited >= _LONG_WAIT:
+    if waited >= LONG_WAIT:
         yield _quiet(look, f"{took(waited)}, {'the tap' if round_.by_tap else 'the client'}")
 
 

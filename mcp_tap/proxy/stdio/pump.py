@@ -20,6 +20,7 @@ from time import monotonic
 from mcp_tap.proxy.stdio.intake import Way
 
 CHUNK = 1 << 16
+"""Bytes that are read at once."""
 
 
 class Pump(threading.Thread):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SLICE = 0.01
 """Seconds of analysis between two looks at what came."""
 TICK = 1.0
+"""Seconds without anything to record after which time is let pass."""
 
 
 @dataclass
