@@ -112,7 +112,7 @@ def throughput(rig: Rig, report: Report, targets: dict[str, Target], effort: Eff
         Goal(what="judging too, JSON: x plain", got=json.ratio("tap --check", "plain"), want=1.8),
         Goal(what="recording, JSON: x the tap with recording off", got=off, want=0.8),
         *(
-            Goal(what=f"{words}, {kind}: x the tap without", got=got.ratio(name, "tap"), want=0.9)
+            Goal(what=f"{words}, {kind}: x the tap without", got=got.ratio(name, "tap"), want=0.91)
             for name, words in zip(traffic.SCRIPTS, _SCRIPTS, strict=True)
             for kind, got in (("JSON", json), ("SSE", sse))
         ),

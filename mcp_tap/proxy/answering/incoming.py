@@ -105,7 +105,7 @@ class Incoming(Outlet):
 
     def _examine(self, body: bytes) -> None:
         value = spliced(body)
-        if self._unrecorded:
+        if not (self._holding or self.tape.seq):  # it came in one piece, and is not recorded yet
             self.tape.value = value
         watched = self.answering.reader.read(body, self.head, value)
         if watched is None:
@@ -127,17 +127,12 @@ class Incoming(Outlet):
     def _listens(self) -> None:
         """Let a stream pass on which no response comes."""
 
-    @property
-    def _unrecorded(self) -> bool:
-        """It came in one piece, and that was reported and is not recorded yet."""
-        return not (self._holding or self.tape.seq)
-
     def _edit(self, watched: Watched) -> None:
         """Let a request go up that is not quite what the client wrote."""
         self._waiting = [watched.body]
         self.head = with_length(self.head, len(watched.body))
         tape, tap = self.tape, self.tap
-        if self._unrecorded:
+        if tape.value:
             tape.goes = watched.body, watched.meta.shown
         else:
             tap.report(self.records.edited, tape, tap.t, watched.body, watched.meta.shown)
