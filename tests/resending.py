@@ -13,9 +13,10 @@ from mcp_tap.replay.client.peers import Reply, Unreachable
 from mcp_tap.replay.client.plan import Plan
 from mcp_tap.replay.client.run import ClientRun
 from mcp_tap.replay.index import Index
+from tests.bounds import BOUND
 from tests.traffic import STATE, Traffic, asks, done
 
-LIMITS = Limits(timeout=2.0, rounds=4, stream=0.2)
+LIMITS = Limits(timeout=BOUND, rounds=4, stream=0.2)
 YES = {"action": "accept", "content": {"ok": True}}
 
 

@@ -21,6 +21,7 @@ from mcp_tap.replay.client.run import ClientRun
 from mcp_tap.replay.client.stdio import Unseen
 from mcp_tap.replay.compare.values import Rules
 from mcp_tap.replay.index import Index
+from tests.bounds import BOUND
 from tests.peers.programs import HERE, outcome, python, servers, tapping
 from tests.scenarios.test_replay_server import replaying
 
@@ -74,7 +75,7 @@ async def test_a_capture_sent_to_a_replay_of_itself_differs_in_nothing(name, tmp
             async def connect(lane, tools):
                 return HttpPeer(tap.url, tools)
 
-            limits = Limits(timeout=8, stream=2)
+            limits = Limits(timeout=BOUND, stream=2)
             sent = ClientRun(plan, index, connect, limits=limits, yes=True)
             try:
                 await sent.run()
