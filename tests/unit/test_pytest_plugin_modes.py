@@ -113,10 +113,18 @@ def test_new_episodes_forwards_what_is_not_known_and_appends_it(recorded):
     assert len(recorded.served) == 1
 
 
-def test_new_episodes_appends_nothing_where_the_test_fails(recorded):
+@pytest.mark.parametrize(
+    ("mode", "test"),
+    [
+        ("new_episodes", MORE + "    assert 0\n"),
+        ("all", DEPLOY + '    call(tap.url, "broken_export", {"format": "csv"})\n'),
+    ],
+    ids=["new_episodes, a failure", "all, a finding"],
+)
+def test_the_old_file_stays_as_it_is_where_the_test_fails(recorded, mode, test):
     before = recorded.capture("test_deploy").read_bytes()
-    recorded.write(MORE + "    assert 0\n")
-    recorded.ends("--tap-record-mode=new_episodes", failed=1)
+    recorded.write(test)
+    recorded.ends(f"--tap-record-mode={mode}", failed=1)
     assert recorded.capture("test_deploy").read_bytes() == before
 
 
@@ -145,13 +153,6 @@ def test_all_keeps_the_old_file_where_the_test_fails(recorded):
     out = recorded.ends("--tap-record-mode=all", failed=1)
     assert recorded.capture("test_deploy").read_bytes() == before
     assert "not kept as captures/test_it/test_deploy.jsonl, since the test failed" in out
-
-
-def test_all_keeps_the_old_file_where_a_finding_fails_the_test(recorded):
-    before = recorded.capture("test_deploy").read_bytes()
-    recorded.write(DEPLOY + '    call(tap.url, "broken_export", {"format": "csv"})\n')
-    recorded.ends("--tap-record-mode=all", failed=1)
-    assert recorded.capture("test_deploy").read_bytes() == before
 
 
 def test_once_keeps_no_recording_of_a_test_that_fails(project):
