@@ -62,26 +62,26 @@ async def study(topic: str, ctx: Context) -> str | InputRequiredResult:
     return f"{answers['model'].content.text} {roots} {ctx.request_state}"
 
 
+async def a_word(name: str, question: str, ctx: Context) -> str | InputRequiredResult:
+    """Ask for a word before anything is given."""
+    if pushes(ctx):
+        return f"{name}: {(await ctx.elicit(question, Word)).data.word}"
+    answers = ctx.input_responses or {}
+    if "word" not in answers:
+        return InputRequiredResult(input_requests={"word": ask_word(question)})
+    return f"{name}: {answers['word'].content['word']}"
+
+
 @server.prompt()
 async def greet(name: str, ctx: Context) -> str | InputRequiredResult:
     """Ask for a word before a prompt is given."""
-    if pushes(ctx):
-        return f"{name}: {(await ctx.elicit('A word for the prompt?', Word)).data.word}"
-    answers = ctx.input_responses or {}
-    if "word" not in answers:
-        return InputRequiredResult(input_requests={"word": ask_word("A word for the prompt?")})
-    return f"{name}: {answers['word'].content['word']}"
+    return await a_word(name, "A word for the prompt?", ctx)
 
 
 @server.resource("note://{name}")
 async def note(name: str, ctx: Context) -> str | InputRequiredResult:
     """Ask for a word before a resource is read."""
-    if pushes(ctx):
-        return f"{name}: {(await ctx.elicit('A word for the note?', Word)).data.word}"
-    answers = ctx.input_responses or {}
-    if "word" not in answers:
-        return InputRequiredResult(input_requests={"word": ask_word("A word for the note?")})
-    return f"{name}: {answers['word'].content['word']}"
+    return await a_word(name, "A word for the note?", ctx)
 
 
 if __name__ == "__main__":
