@@ -18,7 +18,6 @@ from mcp_tap.cli.output import Output, harmless
 from mcp_tap.core.text import cut, json_safe, safe
 from mcp_tap.errors import TapError, UsageError
 
-INTERRUPTED = 130
 OUR_BUG = 3
 _PARTS = ("code", "what", "where", "why", "help")
 _LONGEST = 2000
