@@ -24,7 +24,7 @@ from tests.asking import (
     streamed,
 )
 from tests.bounds import until
-from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, ok, tapped
+from tests.rig import LAST_CHUNK, SSE_HEAD, always, chunk, event, ok, tapped
 
 MIB5 = 5 << 20
 
@@ -157,12 +157,7 @@ async def test_coded_responses_are_read_and_passed_on_as_they_came(tmp_path):
 
     plain = zipped(result(7))
 
-    async def server(wire):
-        while True:
-            await wire.message()
-            await wire.send(plain)
-
-    async with tapped(server, tmp_path, answering=answering()) as rig:
+    async with tapped(always(plain), tmp_path, answering=answering()) as rig:
         response = await rig.ask(call())
         assert response.body == plain.partition(b"\r\n\r\n")[2]
 

@@ -7,7 +7,7 @@ import socket
 from hashlib import sha256
 
 from tests.bounds import BOUND, until
-from tests.rig import HOST, chunk, get, ok, tapped
+from tests.rig import HOST, always, chunk, get, ok, tapped
 
 PIECE = bytes(range(256)) * 256
 PIECES = 800
@@ -139,12 +139,7 @@ async def test_pipelined_answers_wait_for_a_client_that_does_not_read(tmp_path):
     body = PIECE * 2  # one read brings it whole, so that it is over before anyone can pause
     count = 200
 
-    async def handler(wire):
-        while True:
-            await wire.message()
-            await wire.send(ok(body))
-
-    async with tapped(handler, tmp_path, keep=False) as rig:
+    async with tapped(always(ok(body)), tmp_path, keep=False) as rig:
         client = await rig.client(keep=False)
         client._reader._transport.pause_reading()
         small(client)

@@ -25,7 +25,7 @@ from tests.pushing import (
     said,
     welcome,
 )
-from tests.rig import LAST_CHUNK, SSE_HEAD, chunk, event, get, post, tapped
+from tests.rig import LAST_CHUNK, SSE_HEAD, always, chunk, event, get, post, tapped
 
 
 async def test_a_session_with_an_endpoint_of_its_own_is_answered_there(tmp_path):
@@ -180,12 +180,9 @@ async def test_what_initialize_brings_is_not_kept_beyond_a_limit(tmp_path, monke
 async def test_what_is_passed_on_in_a_session_is_what_came(tmp_path):
     sent = b": hi\r\n\r\nid: 7\r\nevent: message\r\ndata: " + result() + b"\r\n\r\nretry: 5\n\n"
 
-    async def server(wire):
-        while True:
-            await wire.message()
-            await wire.send(SSE_HEAD, chunk(sent), LAST_CHUNK)
-
-    async with tapped(server, tmp_path, answering=answering(SCRIPT)) as rig:
+    async with tapped(
+        always(SSE_HEAD + chunk(sent) + LAST_CHUNK), tmp_path, answering=answering(SCRIPT)
+    ) as rig:
         for request in (post(book(), *LINES, SESSION), get(b"/mcp", SESSION)):
             assert (await rig.ask(request)).body == sent
 
