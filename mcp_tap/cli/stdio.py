@@ -112,11 +112,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     out = output()
     line = ctx.command_line if isinstance(ctx, TapContext) else None
-    settings = StdioSettings(
-        command=command_for(ctx, line, options),
-        shown=options["to"],
-        **recorded(options),
-    )
+    server = command_for(ctx, line, options)  # before: it settles what is said of a URL
+    settings = StdioSettings(command=server, shown=options["to"], **recorded(options))
     judge = LateJudge(ctx, options)
     refuse_early(settings, options["write"])
     answers = live_answers(ctx, options)

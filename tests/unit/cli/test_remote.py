@@ -5,6 +5,7 @@ import os
 
 import click
 import pytest
+from click.core import ParameterSource
 
 from mcp_tap.bridge import VARIABLE
 from mcp_tap.cli.remote import command_for
@@ -23,6 +24,15 @@ def variable(monkeypatch):
 
 def test_a_command_is_what_is_started():
     assert command_for(TYPED, ["a", "b"], {**NONE}) == ["a", "b"]
+
+
+def test_a_command_is_the_server_whatever_a_setting_says_of_a_url():
+    ctx = click.Context(click.Command("stdio"))
+    for name in NONE:
+        ctx.set_parameter_source(name, ParameterSource.ENVIRONMENT)
+    options = {"to": "http://x/", "header": (("A", "b"),), "insecure": True, "cacert": "x"}
+    assert command_for(ctx, ["a"], options) == ["a"]
+    assert options == NONE
 
 
 def test_a_url_is_told_to_the_bridge_where_others_do_not_read_it():
