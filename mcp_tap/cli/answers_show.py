@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_tap.answers.explain import agrees, explain, shown
 from mcp_tap.answers.recall import asked
 from mcp_tap.cli.common import output
+from mcp_tap.cli.output import dumped
 from mcp_tap.core.text import brief, cut, plural, safe
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _words(answer: dict[str, Any]) -> str:
 
 def trial_document(trial: Trial, scripts: Sequence[str], capture: str) -> bytes:
     """Give a dry run as JSON."""
-    return _json(
+    return dumped(
         {
             "version": 1,
             "scripts": list(scripts),
@@ -198,10 +199,4 @@ def lint_document(errors: Iterable[ScriptError], remarks: Iterable[Remark]) -> b
         }
         for remark in remarks
     ]
-    return _json({"version": 1, "remarks": found})
-
-
-def _json(document: dict[str, Any]) -> bytes:
-    import json
-
-    return json.dumps(document, indent=2, ensure_ascii=False).encode(errors="backslashreplace")
+    return dumped({"version": 1, "remarks": found})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import msgspec
 
 from mcp_tap import config
 from mcp_tap.cli.common import EVERYWHERE, TapCommand, TapContext, TapOption, output, spoken
-from mcp_tap.cli.output import printable
+from mcp_tap.cli.output import dumped, printable
 from mcp_tap.cli.settings import Commands
 from mcp_tap.config_places import user_file
 from mcp_tap.core.text import safe
@@ -55,8 +54,7 @@ def command(ctx: click.Context, /, named: tuple[str, ...]) -> None:
         files = [{"path": printable(path), "used": used} for path, used in _files(ctx)]
         settings = [msgspec.to_builtins(row) for row in rows]
         document = {"version": 1, "files": files, "settings": settings}
-        text = json.dumps(document, indent=2, ensure_ascii=False)
-        out.document(text.encode(errors="backslashreplace"))  # a path may be no UTF-8
+        out.document(dumped(document))
         return
     out.write("files")
     for path, used in _files(ctx):

@@ -44,6 +44,13 @@ def printable(path: Path) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
+def dumped(document: object) -> bytes:
+    """Write a document as JSON; of a path that is no UTF-8, its bytes as escapes."""
+    import json
+
+    return json.dumps(document, indent=2, ensure_ascii=False).encode(errors="backslashreplace")
+
+
 def why_not(path: Path, error: OSError) -> tuple[str, str]:
     """Say why a file cannot be written, and what to do about it, if that is known."""
     import shlex

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcp_tap.cli.common import TapCommand, option, output
+from mcp_tap.cli.output import dumped
 
 if TYPE_CHECKING:
     from mcp_tap.rules.base import Rule
@@ -52,10 +53,7 @@ def command(rules: tuple[str, ...], form: str) -> None:
     named = [selector(word, where="") for word in rules]
     chosen = [r for r in RULES if any(r.id in s.ids for s in named)] if named else list(RULES)
     if form == "json" or out.json:
-        import json
-
-        document = {"version": 1, "rules": [_document(rule) for rule in chosen]}
-        out.document(json.dumps(document, indent=2, ensure_ascii=False).encode())
+        out.document(dumped({"version": 1, "rules": [_document(rule) for rule in chosen]}))
         return
     pages = bool(named) and all(len(s.ids) == 1 for s in named)
     if pages:
