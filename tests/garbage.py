@@ -16,7 +16,6 @@ from mcp_tap.core.records import (
     Body,
     Closed,
     Digest,
-    Header,
     HttpRequest,
     HttpResponse,
     Message,
@@ -24,6 +23,7 @@ from mcp_tap.core.records import (
     Sse,
 )
 from mcp_tap.core.wire import carrier
+from tests.captures import header
 
 EXAMPLES = Path(__file__).parent.parent / "mcp_tap" / "rules" / "examples"
 NOTHING = Digest(bytes=0, sha256="")
@@ -119,10 +119,7 @@ class Traffic:
 
     def __iter__(self) -> Iterator[AnyRecord]:
         upstream = "https://mcp.example.com/mcp" if self.transport == "http" else "server --stdio"
-        yield Header(
-            seq=0, t=0.0, format=1, tool="t", run="r", started="2026-07-28T00:00:00Z",
-            transport=self.transport, upstream=upstream,  # type: ignore[arg-type]
-        )  # fmt: skip
+        yield header(transport=self.transport, upstream=upstream)
         while True:
             yield from self._line() if self.transport == "stdio" else self._http()
 

@@ -18,7 +18,6 @@ from mcp_tap.core.records import (
     Body,
     Closed,
     Digest,
-    Header,
     HttpRequest,
     HttpResponse,
     Message,
@@ -26,6 +25,7 @@ from mcp_tap.core.records import (
     Sse,
 )
 from mcp_tap.core.wire import UNPARSED, carrier
+from tests.captures import header
 
 DATA = Path(__file__).parent / "data" / "wire"
 NOTHING = Digest(bytes=0, sha256="")
@@ -63,16 +63,7 @@ class _Converter:
 
     def run(self) -> Iterator[AnyRecord]:
         stdio = self.rows[0].get("xid") is None
-        yield Header(
-            seq=0,
-            t=0.0,
-            format=1,
-            tool="mcp-tap/test",
-            run="sample",
-            started="2026-11-30T13:30:00Z",
-            transport="stdio" if stdio else "http",
-            upstream="python server.py" if stdio else "http://127.0.0.1:3000/mcp",
-        )
+        yield header(transport="stdio", upstream="python server.py") if stdio else header()
         for index, row in enumerate(self.rows):
             if row["dir"] == "meta":
                 continue

@@ -12,21 +12,12 @@ import pytest
 from mcp_tap.cli.main import group, run
 from mcp_tap.cli.output import Output
 from mcp_tap.cli.stdio import LateView
-from mcp_tap.core.records import FORMAT, Header
 from mcp_tap.errors import UsageError
 from mcp_tap.proxy.stdio.answering.lines import Lines
 from tests.bounds import BOUND
+from tests.captures import header
 
-HEADER = Header(
-    seq=0,
-    t=0.0,
-    format=FORMAT,
-    tool="mcp-tap/t",
-    run="r",
-    started="2026-07-28T12:04:01Z",
-    transport="stdio",
-    upstream="server",
-)
+HEADER = header(transport="stdio", upstream="server")
 
 
 @pytest.fixture
@@ -132,7 +123,7 @@ def test_the_help_names_the_views_that_are_there(capsys):
 
 
 def test_without_a_view_only_who_asked_hears_of_trouble(capsys):
-    begun: list[Header] = []
+    begun = []
     for verbose in (0, 1):
         view = LateView("none", Output(verbose=verbose), begun.append)
         view.start(HEADER)

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from mcp_tap.core.finding import Finding
 from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.records import Gap, Header, Message
+from mcp_tap.core.records import Gap, Message
 from mcp_tap.core.wire import UNPARSED, value_of
 from mcp_tap.pipeline import Change, Pipeline
+from tests.captures import header
 from tests.talk import Talk, call
 from tests.wire_samples import load
 
@@ -71,10 +72,7 @@ def test_what_is_sifted_out_is_neither_given_nor_kept():
 
 
 def begun_with_a_gap():
-    yield Header(
-        seq=0, t=0.0, format=1, tool="t", run="r", started="2026-07-28T00:00:00Z",
-        transport="http", upstream="http://x/mcp",
-    )  # fmt: skip
+    yield header()
     yield Gap(seq=3, t=0.1, lost=3, why="disk full")
 
 

@@ -1,13 +1,11 @@
-from mcp_tap.core.records import Decision, Gap, Header, Message
+from mcp_tap.core.records import Decision, Gap, Message
 from mcp_tap.pipeline.spine import Pipeline
+from tests.captures import header
 
 
 def begun() -> Pipeline:
     pipeline = Pipeline()
-    pipeline.feed(
-        Header(seq=0, t=0.0, format=1, tool="t", run="r", started="2026-07-28T00:00:00Z",
-               transport="http", upstream="http://x/mcp")
-    )  # fmt: skip
+    pipeline.feed(header())
     return pipeline
 
 
