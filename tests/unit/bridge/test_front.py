@@ -138,7 +138,8 @@ async def test_the_process_of_all_clients_gets_nothing_that_would_make_it_one_of
 async def test_a_client_that_probes_an_older_server_is_told_to_begin_a_session(
     way, said, monkeypatch
 ):
-    monkeypatch.setattr(module, "PROBE", 0.3)
+    if way == "silent":  # the others speak, however long a busy machine takes to start them
+        monkeypatch.setattr(module, "PROBE", 0.3)
     async with fronted(way) as front:
         reply = await front.ask(1, "server/discover")
         assert (reply.status, reply.headers["Mcp-Tap-Error"]) == (400, "no-discover")
