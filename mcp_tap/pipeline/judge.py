@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.flow import MODERN, Band, Flow, band_of
@@ -34,6 +33,7 @@ from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.pipeline.sparing import Sparing
 from mcp_tap.pipeline.steps import (
     client_key,
+    endpoint_of,
     is_meant,
     is_numbered,
     is_outline,
@@ -113,13 +113,7 @@ class Judge:
         self._http = header.transport == "http"
         self._upstream = header.upstream
         if self._http:
-            try:
-                # What is no URL is the command of a server behind a bridge.
-                is_url = header.upstream.startswith(("http://", "https://"))
-                url = header.upstream if is_url else header.listen
-                self._endpoint = urlsplit(url).path or "/"
-            except ValueError:
-                self._endpoint = None
+            self._endpoint = endpoint_of(header)
         return _NOTHING
 
     def _flow(self, live: Live) -> Flow:
@@ -230,9 +224,7 @@ class Judge:
 
     def _band(self, live: Live, flow: Flow) -> Band:
         version = live.exchange.version
-        if version is None and not self._http:
-            return flow.seen.band
-        return band_of(version)
+        return flow.seen.band if version is None and not self._http else band_of(version)
 
     def _body(self, live: Live | None, record: Body, value: Any) -> list[Finding]:
         """Judge what stands where a message must be, and is none."""
@@ -251,28 +243,22 @@ class Judge:
         if live is None:
             return _NOTHING
         flow = live.flow or self._flow(live)
-        if record.replaces is not None or (record.sender == "tap" and record.leg != "upstream"):
-            flow.went_instead(record, value)
-            return _NOTHING
-        if not (flow.is_endpoint or speaks(value)):
-            return _NOTHING
-        if record.truncated or (record.text is not None and is_outline(record)):
-            self._run.whole = self._run.whole and self._http
-            return self._engine.judge(flow, None, (("cut", None, record),))
-        return self._spoken(live, flow, Message(record, value, flow))
-
-    def _spoken(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
-        """Judge a message that is whole, and neither the tap's own nor elsewhere."""
+        sender = record.sender
+        if (
+            sender == "tap"
+            or record.replaces is not None
+            or not flow.is_endpoint
+            or record.truncated
+            or record.text is not None
+        ) and (found := self._odd(flow, record, value)) is not None:
+            return found
+        message = Message(record, value, flow)
         track = live.track
         flow.call = track.call if track is not None else None
         flow.round = live.round
-        if message.sender != "server":
+        if sender != "server":
             self._sent(live, flow, message)
-        elif (
-            message.request is None
-            or message.record.sse is not None
-            or message.method == spec.INITIALIZE
-        ):
+        elif record.sse is not None or message.request is None or message.method == spec.INITIALIZE:
             self._received(live, flow, message)
         rest = None if flow.spent else self._sparing.rest(flow, message)
         if rest is None:
@@ -287,6 +273,18 @@ class Judge:
         if held.bytes > held.most:
             held.settle()
         return found
+
+    def _odd(self, flow: Flow, record: MessageRecord | Body, value: Any) -> list[Finding] | None:
+        """Deal with a message that is not to be judged; None for one that is."""
+        if record.replaces is not None or (record.sender == "tap" and record.leg != "upstream"):
+            flow.went_instead(record, value)
+            return _NOTHING
+        if not (flow.is_endpoint or speaks(value)):
+            return _NOTHING
+        if record.truncated or is_outline(record):
+            self._run.whole = self._run.whole and self._http
+            return self._engine.judge(flow, None, (("cut", None, record),))
+        return None
 
     def _in_full(self, live: Live, flow: Flow, message: Message) -> list[Finding]:
         """Let everybody look at a message."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from mcp_tap.core import spec
 from mcp_tap.core.facts.ask import Answer, Ask, Origin, asks_in
@@ -13,7 +14,7 @@ from mcp_tap.core.facts.retry import Asking, Retry
 from mcp_tap.core.linking.asks import owner
 from mcp_tap.core.linking.state import Live, Pending
 from mcp_tap.core.model import Call, Exchange
-from mcp_tap.core.records import Body, Sse, pointer
+from mcp_tap.core.records import Body, Header, Sse, pointer
 from mcp_tap.core.records import Message as MessageRecord
 from mcp_tap.core.values import same_json
 from mcp_tap.core.wire import LARGE, UNPARSED
@@ -213,6 +214,16 @@ def is_outline(record: MessageRecord | Body) -> bool:
     """Tell whether a payload was so large that only its outline was read."""
     text = record.text
     return text is not None and len(text) > LARGE // 4 and len(text.encode()) > LARGE
+
+
+def endpoint_of(header: Header) -> str | None:
+    """Give the path messages are sent to; None where that cannot be told."""
+    # What is no URL is the command of a server behind a bridge.
+    is_url = header.upstream.startswith(("http://", "https://"))
+    try:
+        return urlsplit(header.upstream if is_url else header.listen).path or "/"
+    except ValueError:
+        return None
 
 
 def client_key(live: Live) -> Any:

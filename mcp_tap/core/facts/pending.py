@@ -91,8 +91,8 @@ class Pending(Topic):
         request = flow.request
         if request is not None:
             asked = request.id
-            same_kind = type(asked) is type(number) is not dict
-            if asked == number if same_kind else same_json(asked, number):
+            is_plain = type(asked) is type(number) is int  # as nearly always
+            if asked == number if is_plain else same_json(asked, number):
                 flow.answered = True
         self._end(flow, number, "answered", message.t)
         if message.method == INITIALIZE and message.result is not None:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from msgspec import Raw
+
 from mcp_tap.core.linking.asks import Asks, leave
 from mcp_tap.core.linking.calls import MOST_WORDS, Book, from_client, host_of, payload_size
 from mcp_tap.core.linking.client import ClientSide
@@ -173,7 +175,8 @@ class Correlator:
             self.touched = self._live.get(record.exchange)
             return _NOTHING
         self.touched = live = self._live.get(record.exchange) or self._unheard(record)
-        size = payload_size(record)
+        body = record.body
+        size = len(body) if type(body) is Raw and record.size is None else payload_size(record)
         live.exchange.size += size
         if record.sender == "client" or from_client(record):
             return self._client.take(live, record, value)
@@ -189,7 +192,8 @@ class Correlator:
         if live is None or record.replaces is not None:
             return _NOTHING
         self.touched = live
-        size = payload_size(record)
+        body = record.body
+        size = len(body) if type(body) is Raw and record.size is None else payload_size(record)
         live.exchange.size += size
         if record.sender != "client":
             if live.round is not None:
