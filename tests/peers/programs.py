@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.bounds import BOUND
+from tests.bounds import BOUND, TEST
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -72,7 +72,7 @@ async def outcome(*command: str) -> Any:
     """Run a program to its end; give what it printed as JSON."""
     process = await _start(*command)
     try:
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(TEST):
             out, _ = await process.communicate()
     finally:
         await _end(process)

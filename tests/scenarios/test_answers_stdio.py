@@ -14,7 +14,7 @@ from tests import mute
 from tests.asking import request
 from tests.mute import CLIENT, SCRIPT, saw_all, was_answered
 from tests.peers.programs import outcome
-from tests.shim import ECHO, HURRIED, PING, TAP, shim
+from tests.shim import ECHO, HURRIED, PATIENT, PING, shim
 from tests.shim import python as small
 
 SERVER = [*mute.SERVER, "--stdio"]
@@ -73,7 +73,7 @@ async def test_everything_that_asks_completes_for_a_client_that_declares_nothing
 ):
     script, path = scripted(tmp_path, SCRIPT), tmp_path / "run.jsonl"
     options = ["-a", script, "--strict-answers", "-w", str(path)]
-    tapped = [*TAP, "stdio", *options, "--", *SERVER]
+    tapped = [*PATIENT, "stdio", *options, "--", *SERVER]
     (found,) = await outcome(*CLIENT, json.dumps(tapped), mode)
     saw_all(found, mode)
     was_answered(path, capsys)

@@ -10,7 +10,7 @@ from mcp_tap.cli.main import run
 from tests.mute import CLIENT as PY_CLIENT
 from tests.mute import scripted
 from tests.peers.programs import HERE, outcome, python, tapping
-from tests.shim import TAP
+from tests.shim import PATIENT
 
 pytestmark = pytest.mark.node
 
@@ -43,7 +43,7 @@ async def test_what_asks_completes(serving, client, server, mode, *, tmp_path, c
 @PAIRS
 async def test_what_asks_completes_over_stdio(client, server, mode, *, tmp_path, capsys):
     folder = tmp_path / "captures"  # the SDK starts a server twice: once to look at it
-    command = [*TAP, "stdio", "-a", scripted(tmp_path), "--", *server, "--stdio"]
+    command = [*PATIENT, "stdio", "-a", scripted(tmp_path), "--", *server, "--stdio"]
     tapped = ["env", f"MCP_TAP_HOME={folder}", *command]
     (found,) = await outcome(*client, json.dumps(tapped), mode)
     look_at(found, mode, max(folder.glob("*.jsonl"), key=lambda path: path.stat().st_size), capsys)

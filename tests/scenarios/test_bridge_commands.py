@@ -18,7 +18,7 @@ from mcp_tap.capture.reader import open_path
 from mcp_tap.core.records import Footer, Header, HttpRequest, Stderr
 from tests.bounds import BOUND, wait_until
 from tests.bridges import META, NEW, PLAIN, bridged
-from tests.shim import TAP, is_alive, started
+from tests.shim import PATIENT, TAP, is_alive, started
 
 FIELDS = {
     "Accept": "application/json, text/event-stream",
@@ -129,7 +129,7 @@ async def test_a_client_of_an_http_server_sees_a_server_that_ends_as_others_do(t
 
     async with bridged(answer) as other:
         url = str(other._client._wire._url)
-        line = [*TAP, "stdio", "--to", url, "-H", "X-Y: z", "-w", str(tmp_path / "run.jsonl")]
+        line = [*PATIENT, "stdio", "--to", url, "-H", "X-Y: z", "-w", str(tmp_path / "run.jsonl")]
 
         def talk():
             with started(line, tmp_path / "run.jsonl") as running:
@@ -145,7 +145,7 @@ async def test_a_client_of_an_http_server_sees_a_server_that_ends_as_others_do(t
 
 
 def test_a_server_that_is_not_there_is_an_error_for_each_request(tmp_path):
-    line = [*TAP, "stdio", "--to", "http://127.0.0.1:1/mcp", "-w", str(tmp_path / "run.jsonl")]
+    line = [*PATIENT, "stdio", "--to", "http://127.0.0.1:1/mcp", "-w", str(tmp_path / "run.jsonl")]
     with started(line, tmp_path / "run.jsonl") as running:
         answer = json.loads(running.ask())
         assert answer["id"] == 1
@@ -154,7 +154,7 @@ def test_a_server_that_is_not_there_is_an_error_for_each_request(tmp_path):
 
 
 def test_a_signal_ends_a_bridge_in_order(tmp_path):
-    line = [*TAP, "stdio", "--to", "http://127.0.0.1:1/mcp", "-w", str(tmp_path / "run.jsonl")]
+    line = [*PATIENT, "stdio", "--to", "http://127.0.0.1:1/mcp", "-w", str(tmp_path / "run.jsonl")]
     with started(line, tmp_path / "run.jsonl", env={**os.environ}) as running:
         running.ask()
         assert running.end(signal.SIGTERM) == 0

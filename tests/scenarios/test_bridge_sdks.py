@@ -10,7 +10,7 @@ import pytest
 
 from mcp_tap.cli.main import run
 from tests.peers.programs import HERE, outcome, python, tapping
-from tests.shim import TAP
+from tests.shim import PATIENT
 
 MODES = ("2026-07-28", "legacy")
 PY = (python("python_client.py"), python("python_server.py"))
@@ -34,7 +34,7 @@ def over_http(server):
 
 def over_stdio(url, folder):
     """Give the command line of a tap that serves an HTTP server; some clients start it twice."""
-    line = shlex.join([*TAP, "stdio", "--to", url, "-w", str(folder / "run")])
+    line = shlex.join([*PATIENT, "stdio", "--to", url, "-w", str(folder / "run")])
     return json.dumps(["sh", "-c", f"exec {line}-$$.jsonl"])
 
 

@@ -176,10 +176,7 @@ async def test_a_client_may_finish_its_body_after_an_early_answer_and_ask_again(
         assert len(rig.upstream.connections) == 2
 
 
-async def test_an_early_answer_is_not_taken_from_a_client_that_reads_it_slowly(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setattr(listener, "LINGER", 0.2)
+async def test_an_early_answer_is_not_taken_from_a_client_that_reads_it_slowly(tmp_path):
     large = b'{"jsonrpc":"2.0","id":1,"result":"%b"}' % bytes([65] * (8 << 20))
 
     async with tapped(early(ok(large)), tmp_path) as rig:
@@ -190,7 +187,7 @@ async def test_an_early_answer_is_not_taken_from_a_client_that_reads_it_slowly(
         for _ in range(len(large) >> 16):
             await client.send(b"more")
             await client.exactly(1 << 16)
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(listener.LINGER / 100)
         assert await client.rest() == large[len(large) & ~0xFFFF :]
 
 

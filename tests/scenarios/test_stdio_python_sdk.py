@@ -10,7 +10,7 @@ from mcp_tap.capture.reader import open_path
 from mcp_tap.cli.main import run
 from mcp_tap.core.records import Footer, Noise
 from tests.peers.programs import outcome, python
-from tests.shim import TAP
+from tests.shim import PATIENT
 
 CLIENT = python("python_client.py")
 SERVER = [*python("python_server.py"), "--stdio"]
@@ -21,7 +21,7 @@ async def test_the_sdk_sees_no_difference_and_every_round_is_recorded(
     tmp_path, capsys, mode, version
 ):
     path = tmp_path / "run.jsonl"
-    shim = [*TAP, "stdio", "-w", str(path), "--", *SERVER]
+    shim = [*PATIENT, "stdio", "-w", str(path), "--", *SERVER]
     direct, tapped = await outcome(*CLIENT, json.dumps(SERVER), mode, json.dumps(shim), mode)
     assert tapped == direct
     assert direct["version"] == (version or mode)
