@@ -20,13 +20,13 @@ async def fails():
 
 
 def test_it_runs_coroutines_and_functions_on_its_thread(thread):
-    assert thread.run(named(), 5.0) == "loop"
+    assert thread.run(named(), BOUND) == "loop"
     assert thread.call(lambda: threading.current_thread().name) == "loop"
 
 
 def test_what_is_raised_there_is_raised_here(thread):
     with pytest.raises(LookupError):
-        thread.run(fails(), 5.0)
+        thread.run(fails(), BOUND)
     with pytest.raises(ZeroDivisionError):
         thread.call(lambda: 1 // 0)
 
@@ -59,7 +59,7 @@ def test_what_still_runs_at_the_end_is_cancelled():
         await asyncio.sleep(0)
         return task
 
-    task = thread.run(begin(), 5.0)
+    task = thread.run(begin(), BOUND)
     thread.close()
     assert ended.is_set()
     assert task.cancelled()
