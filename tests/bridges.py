@@ -85,6 +85,7 @@ class Fronted:
         self.words = words
         """Lines of the server's stderr."""
         self.notices = notices
+        self.replies: list[Reply] = []
         self._http = http
         self._url = url
 
@@ -99,7 +100,9 @@ class Fronted:
         head = {name: value for name, value in head.items() if value}
         data = None if body is None else io.BytesIO(body)  # of bytes, aiohttp wants few
         async with asyncio.timeout(BOUND):
-            return Reply(await self._http.request(method, self._url, data=data, headers=head))
+            reply = Reply(await self._http.request(method, self._url, data=data, headers=head))
+        self.replies.append(reply)
+        return reply
 
     async def post(self, message: Any, **fields: str) -> Reply:
         return await self.send("POST", json.dumps(message).encode(), **fields)
@@ -172,11 +175,14 @@ async def fronted(*words: str, command: list[str] | None = None) -> AsyncIterato
     await web.TCPSite(front._runner, "127.0.0.1", 0).start()  # one is as good as the other
     url = f"http://127.0.0.1:{front._runner.addresses[0][1]}{PATH}"
     async with aiohttp.ClientSession() as http:
+        client = Fronted(front, http, url, heard, notices)
         try:
-            yield Fronted(front, http, url, heard, notices)
+            yield client
         finally:
             async with asyncio.timeout(BOUND):
                 await front.stop(0.5, 0.5)
+            for reply in client.replies:
+                reply.close()
 
 
 async def session(fronted: Fronted) -> InSession:
