@@ -31,6 +31,15 @@ for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
     if number is not None and signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
 
+# Both ends of hundreds of connections are here: where few files may be open, more can be had.
+if sys.platform != "win32":
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < 4096:
+        wanted = 4096 if hard < 0 else min(4096, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
 settings.register_profile(
     "dev",
     max_examples=30,
