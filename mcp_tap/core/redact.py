@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from mcp_tap.core import redact_text as find
 from mcp_tap.core.records import Headers, Mask, pointer
-from mcp_tap.core.redact_facts import json_type, principal, shape
+from mcp_tap.core.redact_facts import is_rpc, json_type, principal, shape
 from mcp_tap.core.redact_names import (
     CREDENTIAL_HEADERS,
     OAUTH_FIELDS,
@@ -31,6 +31,7 @@ from mcp_tap.core.redact_names import (
     folded_all,
 )
 from mcp_tap.core.redact_specs import parse_specs
+from mcp_tap.core.redact_spots import Where
 from mcp_tap.core.redact_text import MARK, MARKED
 from mcp_tap.core.wire import UNPARSED, dumps, loads
 
@@ -54,6 +55,7 @@ class Redactor:
         self._parameters = _PARAMETERS if default else _NOTHING
         self._fields = _FIELDS if default else _NOTHING
         self._wanted = wanted
+        self._where = Where(wanted)
         self.touches_bodies = bool(wanted.keys or wanted.paths or wanted.values)
         """A specification asks for values inside JSON-RPC messages."""
         self._cache: dict[tuple[bytes, bytes], tuple[str, Mask]] = {}
@@ -148,6 +150,8 @@ class Redactor:
     ) -> tuple[bytes, Any, list[Mask]]:
         if value is UNPARSED:
             return self._masked_text(payload, fields)
+        if self._where.is_clean(payload, fields):
+            return payload, value, []
         masks: list[Mask] = []
         try:
             changed = self._document(value, (), fields, masks)
@@ -171,7 +175,8 @@ class Redactor:
             return False
         masks: list[Mask] = []
         text = payload.decode("utf-8", "surrogateescape")
-        find.members(text, self._names(self._fields), self._putter("/text", masks))
+        named, spots = self._names(self._fields), self._where.spots(text, self._fields)
+        find.members(text, named, self._putter("/text", masks), spots)
         return bool(masks) and find.ambiguous(payload)
 
     def _masked_text(
@@ -182,15 +187,23 @@ class Redactor:
         `loose`: it need not be JSON at all, so what looks like a form is masked too.
         """
         wanted = self._names(fields)
-        named = self._names(fields | {"password"} if fields else fields)
-        for encoding, reading, writing in find.encodings(payload):
+        named = self._names(fields | {"password"}) if fields else wanted
+        encodings = find.encodings(payload)
+        quick = payload.isascii() or len(encodings) > 1  # to decode costs less than to look first
+        if not quick and self._where.is_clean(payload, fields):
+            return payload, UNPARSED, []
+        for encoding, reading, writing in encodings:
             masks: list[Mask] = []
             put = self._putter("/text", masks)
             text = payload.decode(encoding, reading)
             if fields or self._wanted.keys or self._wanted.tails:
-                text = find.members(text, lambda name: wanted(name) or self._is_tail(name), put)
-                if loose:
-                    text = find.pairs(find.multipart(text, named, put), named, put)
+                text = find.anything(
+                    text,
+                    lambda name: wanted(name) or self._is_tail(name),
+                    named if loose else None,
+                    put,
+                    lambda text: self._where.spots(text, fields),
+                )
             text = self.without_values(text, "/text", masks)
             if masks:
                 return text.encode(encoding, writing), UNPARSED, masks
@@ -284,8 +297,8 @@ class Redactor:
     def _form(self, payload: bytes) -> tuple[bytes, Any, list[Mask]]:
         masks: list[Mask] = []
         fields = self._fields | {"password"} if self._fields else self._fields
-        text = payload.decode("latin-1")
-        text = find.form(text, self._names(fields), self._putter("/text", masks))
+        text, put = payload.decode("latin-1"), self._putter("/text", masks)
+        text = find.form(text, self._names(fields), put, self._where.spots(text, fields))
         text = self.without_values(text, "/text", masks)
         return (text.encode("latin-1") if masks else payload), UNPARSED, masks
 
@@ -313,16 +326,10 @@ class Redactor:
                 mask = self._mask(secret, "", scheme=scheme)
                 return f"{scheme} {MARK}{mask.tag}", mask
         mask = self._mask(value, "")
-        if name == "cookie":
-            pairs = [part.partition("=") for part in value.split(";")]
-            return ";".join(
-                f"{n}{e}{MARK}{self.tag(v)}" if e else f"{MARK}{self.tag(n)}" for n, e, v in pairs
+        if name in ("cookie", "set-cookie"):
+            return find.cookies(
+                value, lambda text: MARK + self.tag(text), every=name == "cookie"
             ), mask
-        if name == "set-cookie":
-            first, semicolon, attributes = value.partition(";")
-            n, equals, v = first.partition("=")
-            shown = f"{n}{equals}{MARK}{self.tag(v)}" if equals else MARK + self.tag(first)
-            return shown + semicolon + attributes, mask
         return MARK + mask.tag, mask
 
     def _mask(
@@ -341,10 +348,3 @@ class Redactor:
     def _principal(self, value: str, scheme: str | None) -> str | None:
         named = principal(value, scheme)
         return None if named is None else self.tag(named)
-
-
-def is_rpc(value: Any) -> bool:
-    """Tell whether this is JSON-RPC beyond doubt, and not the answer of a token endpoint."""
-    return isinstance(value, dict) and (
-        "jsonrpc" in value or ("id" in value and ("method" in value or "result" in value))
-    )

@@ -1,4 +1,4 @@
-"""What stays known of a masked value: its look, its type, and whom it names."""
+"""What stays known of a masked value: its look, its type, and whom it names; and what is RPC."""
 
 from __future__ import annotations
 
@@ -48,3 +48,10 @@ def principal(value: str, scheme: str | None) -> str | None:
     except (ValueError, binascii.Error):
         pass
     return None
+
+
+def is_rpc(value: Any) -> bool:
+    """Tell whether this is JSON-RPC beyond doubt, and not the answer of a token endpoint."""
+    return isinstance(value, dict) and (
+        "jsonrpc" in value or ("id" in value and ("method" in value or "result" in value))
+    )

@@ -32,7 +32,8 @@ from mcp_tap.core.records import (
     Sse,
     pointer,
 )
-from mcp_tap.core.redact import Redactor, is_rpc
+from mcp_tap.core.redact import Redactor
+from mcp_tap.core.redact_facts import is_rpc
 from mcp_tap.core.wire import LARGE, UNPARSED, carrier, whole_value
 
 Words = TypeVar("Words", bound=AnyRecord)

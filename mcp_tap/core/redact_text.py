@@ -2,21 +2,26 @@
 
 Each function gives the text back with the values of the names that `named` picks replaced by what
 `put` makes of them; everything else stays as it is.  What cannot be taken apart for certain has too
-much replaced rather than too little.  All of them take time linear in the text.
+much replaced rather than too little.  All of them take time linear in the text; given its spots,
+they look at these only.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, unquote_plus
 
+from mcp_tap.core.redact_spots import Spots
 from mcp_tap.core.wire import loads
 
 Named: TypeAlias = Callable[[str], bool]
 Put: TypeAlias = Callable[[str], str]
+Look: TypeAlias = Callable[[str], Spots | None]
+_Edges: TypeAlias = tuple[re.Pattern[str], re.Pattern[str]]
+"""What reaches up to the last edge, and what has none."""
 
 MARK: Final = "mcp-tap:"
 """Starts every masked value."""
@@ -34,9 +39,17 @@ _VALUE: Final = re.compile(
     r'(?s)"(?P<string>(?:[^"\\]|\\.)*+)|(?P<bare>[^\s,{}\[\]"]+)|(?P<rest>.+)'
 )
 """A member's value in what is not, or not yet, JSON; of an object or array nobody knows the end."""
-_NAME: Final = r"[\w%+.\-]{1,64}(?:\[\w{0,64}\]){0,4}"
+_NAME: Final = r"[\w%+.\-]{1,64}+(?:\[\w{0,64}+\]){0,4}+"
 _FORM: Final = re.compile(rf"{_NAME}=[^&\r\n]*+(?:&(?:{_NAME}=[^&\r\n]*+)?)*+")
 _PAIR: Final = re.compile(rf"(?<![\w%+.\-])({_NAME})=([^&\s\"'<>;,]++)")
+_FIELD_EDGES: Final[_Edges] = re.compile(r"(?s).*&"), re.compile(r"[^&]*+")
+_PAIR_EDGES: Final[_Edges] = (
+    re.compile(r"(?s).*[&\s\"'<>;,]"),
+    re.compile(r"[^&\s\"'<>;,]*+"),
+)
+_NEAR: Final = 256
+"""Characters before a spot that are looked at for an edge at first."""
+_KEY_END: Final = re.compile(r'"\s*+:')
 _PART: Final = re.compile(
     r"(?i)content-disposition:([^\r\n]{0,1000}+)\r?\n(?:[^\r\n]{1,1000}+\r?\n){0,16}+\r?\n"
 )
@@ -98,23 +111,90 @@ def _picked(name: str, named: Named) -> bool:
     return any(named(part.strip("] ")) for part in plain.split("["))
 
 
-def form(text: str, named: Named, put: Put) -> str:
+def cookies(text: str, put: Put, *, every: bool) -> str:
+    """Replace what cookies hold, or only the first, where the rest are attributes of it."""
+    parts = text.split(";")
+    for index, part in enumerate(parts if every else parts[:1]):
+        name, equals, value = part.partition("=")
+        parts[index] = name + equals + put(value) if equals else put(name)
+    return ";".join(parts)
+
+
+def anything(text: str, member: Named, field: Named | None, put: Put, look: Look) -> str:
+    """Replace members, and parts and fields of forms, in what may be all of that.
+
+    Args:
+        text: it.
+        member: picks the names of members.
+        field: picks those of parts and fields; None: the text has none.
+        put: makes what stands for a value.
+        look: gives the spots of a text, if only these are to be looked at.
+    """
+    spots = look(text)
+    changed = members(text, member, put, spots)
+    if field is None or not (spots is None or spots.pairs or spots.parts):
+        return changed
+    for replaced in (multipart, pairs):
+        if changed != text:
+            text, spots = changed, look(changed)
+        changed = replaced(text, field, put, spots)
+    return changed
+
+
+def form(text: str, named: Named, put: Put, spots: Spots | None = None) -> str:
     """Replace fields of a form post."""
-    return "&".join(parameter(part, named, put) for part in text.split("&"))
+
+    def fields(piece: str) -> str:
+        return "&".join(parameter(part, named, put) for part in piece.split("&"))
+
+    return fields(text) if spots is None else _around(spots.pairs, text, _FIELD_EDGES, fields)
 
 
-def pairs(text: str, named: Named, put: Put) -> str:
+def pairs(text: str, named: Named, put: Put, spots: Spots | None = None) -> str:
     """Replace what looks like a field of a form, in a text that may be one."""
-    if "=" not in text:
+    if "=" not in text or not (spots is None or spots.pairs):
         return text
     body = text.rstrip()
     if _FORM.fullmatch(body):
-        return form(body, named, put) + text[len(body) :]
-    return _PAIR.sub(lambda found: parameter(found[0], named, put), text)
+        return form(body, named, put, spots) + text[len(body) :]
+
+    def fields(piece: str) -> str:
+        return _PAIR.sub(lambda found: parameter(found[0], named, put), piece)
+
+    return fields(text) if spots is None else _around(spots.pairs, text, _PAIR_EDGES, fields)
 
 
-def multipart(text: str, named: Named, put: Put) -> str:
+def _around(
+    spots: Sequence[tuple[int, int]], text: str, edges: _Edges, change: Callable[[str], str]
+) -> str:
+    """Change the pieces that spots are in, which end at edges."""
+    before, inside = edges
+    out: list[str] = []
+    done = 0
+    for spot, end in spots:
+        if end > done:
+            start = _edge(text, done, max(spot, done), before)
+            stop = inside.match(text, end).end()  # type: ignore[union-attr]  # it may be empty
+            out += text[done:start], change(text[start:stop])
+            done = stop
+    return "".join(out) + text[done:]
+
+
+def _edge(text: str, low: int, at: int, before: re.Pattern[str]) -> int:
+    """Give where the piece begins that something is in, not before `low`."""
+    reach = _NEAR
+    while True:
+        start = max(low, at - reach)
+        found = before.match(text, start, at)
+        if found is not None or start == low:
+            return found.end() if found is not None else low
+        reach *= 4
+
+
+def multipart(text: str, named: Named, put: Put, spots: Spots | None = None) -> str:
     """Replace parts of multipart/form-data."""
+    if not (spots is None or spots.parts):
+        return text
     out: list[str] = []
     done = 0
     while (part := _PART.search(text, done)) is not None:
@@ -130,7 +210,7 @@ def multipart(text: str, named: Named, put: Put) -> str:
     return "".join(out) + text[done:]
 
 
-def members(text: str, named: Named, put: Put) -> str:
+def members(text: str, named: Named, put: Put, spots: Spots | None = None) -> str:
     """Replace what looks like a member of an object.
 
     In broken JSON the quote that ends a string may be the one that begins the next, so what is no
@@ -138,15 +218,16 @@ def members(text: str, named: Named, put: Put) -> str:
     """
     out: list[str] = []
     done = 0
-    at = text.find('"')
+    quote = _quotes(text) if spots is None else _quotes_at(text, spots.keys)
+    at = quote(0)
     while at >= 0 and (key := _STRING.match(text, at)) is not None:
         if key[2] is None:
-            at = key.end() - 1
+            at = quote(key.end() - 1)
             continue
         at = key.end()
         value = _VALUE.match(text, at)
         if value is None or not named(_unescaped(key[1])):
-            at = text.find('"', at)
+            at = quote(at)
             continue
         out.append(text[done:at])
         done = value.end()
@@ -156,8 +237,33 @@ def members(text: str, named: Named, put: Put) -> str:
             out.append(value[0])
         else:
             out.append('"' + put(value[0]) + '"')
-        at = text.find('"', done)
+        at = quote(done)
     return "".join(out) + text[done:]
+
+
+def _quotes(text: str) -> Callable[[int], int]:
+    """Give what finds the next quote from a place on."""
+    return lambda at: text.find('"', at)
+
+
+def _quotes_at(text: str, keys: Sequence[int]) -> Callable[[int], int]:
+    """Give what finds the next quote that may come to begin a key, from a place on.
+
+    Reading quote by quote would come to each quote but escaped ones and those that end a key.  So
+    of a quote that may be escaped it has to be read what comes before it, from one that is neither.
+    """
+    waiting = iter(keys)
+    key, sure = -1, 0
+
+    def quote(at: int) -> int:
+        nonlocal key, sure
+        while key < at:
+            sure = key = next(waiting, len(text))
+            while sure > at and (text[sure - 1] == "\\" or _KEY_END.match(text, sure)):
+                sure = text.rfind('"', at, sure)
+        return text.find('"', max(at, sure)) if key < len(text) else -1
+
+    return quote
 
 
 def encodings(payload: bytes) -> list[tuple[str, str, str]]:

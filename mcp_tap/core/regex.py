@@ -61,19 +61,21 @@ class Pattern:
     def __init__(self, compiled: re2._Regexp) -> None:
         self._compiled = compiled
 
-    def search(self, text: str) -> bool:
-        """Tell whether the pattern occurs in `text`."""
-        return self._compiled.search(_encoded(text)) is not None
+    def search(self, text: str | bytes) -> bool:
+        """Tell whether the pattern occurs in `text`, or in bytes that are UTF-8 for the most."""
+        data = _encoded(text) if isinstance(text, str) else text
+        return self._compiled.search(data) is not None
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
+    def spans(self, text: str, *, most: float | None = None) -> list[tuple[int, int]]:
         """Give where the pattern occurs, in order, without the empty matches.
 
         A search may read to the end to find a short match, and so may the next one: where that
-        comes to more than `MAX_READ` bytes, the rest of the text counts as one match.
+        comes to more than `most` bytes (`MAX_READ`), the rest of the text counts as one match.
         """
         data = _encoded(text)
         found: list[tuple[int, int]] = []
-        left, known, at = MAX_READ, 0, 0  # `at` characters are in the first `known` bytes
+        left = MAX_READ if most is None else most
+        known, at = 0, 0  # `at` characters are in the first `known` bytes
         for match in self._compiled.finditer(data):
             first, end = match.span()
             left -= len(data) - end

@@ -13,6 +13,7 @@ from msgspec import Raw
 from mcp_tap.core.records import Body, HttpRequest, Message, encode
 from mcp_tap.core.redact import Redactor
 from mcp_tap.core.redact_names import OAUTH_FIELDS, SECRET_PARAMETERS
+from mcp_tap.core.redact_spots import LONG
 from mcp_tap.core.wire import UNPARSED, carrier, loads
 
 KEY = b"k" * 32
@@ -189,3 +190,25 @@ def test_a_value_specification_masks_anywhere(before, after):
     assert "SeCrEt" not in shown[0][1]
     assert "SeCrEt" not in redactor.target("/SeCrEt1/x")[0]
     assert LEAK not in redactor.other(text.encode(), UNPARSED, "text/plain")[0]
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [*'"""\\:=&%[]+ \n\r<;,._-x{}\u00a0\x85\x1c\u0436\u0130\u0131', ": ", '\\"', "null", "12",
+         "%3D", "%26", "%3F", "%253D", "%20", "%5B", "token", "to", "ken", "Code", "c%6Fde",
+         "co%64e", "%2563ode", "to%E2%84%AAen", "to\u212aen", "\\u0063ode", "to\\u212aen",
+         "access_token", "Access-Token", "client%5Fsecret", "password", "secret", "a=",
+         "a=b&token=c", "&code=1&", '"code":"v"', "\r\n--b",
+         'Content-Disposition: form-data; name="token"\r\n\r\n',
+         "content-d\u0131spos\u0130tion: x; name=code\n\n"]
+    ),
+    max_size=25,
+).map("".join)  # fmt: skip
+
+
+@given(PIECES, st.sampled_from(["text/html", "application/x-www-form-urlencoded"]), st.booleans())
+def test_looking_at_spots_masks_what_looking_everywhere_masks(text, content_type, wide):
+    payload = text.encode("utf-16-le" if wide else "utf-8") + b" " * LONG
+    everywhere = Redactor(KEY, specs=["key:*none"])  # a glob: any name may be meant
+    found = Redactor(KEY).other(payload, UNPARSED, content_type)
+    assert found == everywhere.other(payload, UNPARSED, content_type)
