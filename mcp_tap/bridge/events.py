@@ -19,6 +19,10 @@ LONGEST: Final = 60.0
 """Seconds it is waited at most."""
 
 
+class TooLong(Exception):
+    """An event is longer than is wanted."""
+
+
 class Events:
     """One stream, over as many connections as it takes."""
 
@@ -29,15 +33,27 @@ class Events:
         self.wait = WAIT
         """Seconds until it may be asked for again."""
 
-    async def messages(self, response: aiohttp.ClientResponse) -> AsyncIterator[Said]:
+    async def messages(
+        self, response: aiohttp.ClientResponse, *, most: int | None = None
+    ) -> AsyncIterator[Said]:
         """Give each message that comes on a connection.
+
+        Args:
+            response: of that connection.
+            most: bytes of an event from which on it is `TooLong`; None: it is passed over.
 
         Raises:
             aiohttp.ClientError: the connection broke.
+            TooLong: an event is.
         """
         parser = SseParser(MOST_LINE)
+        size = 0
         async for chunk in response.content.iter_any():
-            for block in parser.feed(chunk):
+            blocks = parser.feed(chunk)
+            size = len(chunk) if blocks else size + len(chunk)
+            if most is not None and size > most:
+                raise TooLong
+            for block in blocks:
                 said = self._read(block)
                 if said is not None:
                     yield said

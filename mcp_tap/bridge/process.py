@@ -45,6 +45,8 @@ class Process:
         words: Callable[[bytes], None],
         over: Callable[[], None],
         linger: float = LINGER,
+        most: int = MOST_LINE,
+        long: Callable[[], None] | None = None,
     ) -> None:
         """Prepare it.
 
@@ -54,12 +56,16 @@ class Process:
             words: takes each line of its stderr.
             over: told once when no more lines come.
             linger: seconds it may take to end once a stream of it has.
+            most: bytes of a line of its output; of a longer one the first part is given.
+            long: told each time that so many bytes of a line have come, and no end.
         """
         self._command = command
         self._line = line
         self._words = words
         self._told_over = over
         self._linger = linger
+        self._most = most
+        self._long = long or _nothing
         self._child: Child | None = None
         self._loop = asyncio.get_running_loop()
         self._stdin: asyncio.WriteTransport | None = None
@@ -83,10 +89,12 @@ class Process:
         child.wait(self._exits)
         loop = self._loop
         self._stdout, _ = await loop.connect_read_pipe(
-            lambda: _Output(MOST_LINE, self._line, self._half), os.fdopen(child.stdout, "rb", 0)
+            lambda: _Output(self._most, self._line, self._half, self._long),
+            os.fdopen(child.stdout, "rb", 0),
         )
         self._stderr, _ = await loop.connect_read_pipe(
-            lambda: _Output(MOST_WORDS, self._words, _nothing), os.fdopen(child.stderr, "rb", 0)
+            lambda: _Output(MOST_WORDS, self._words, _nothing, _nothing),
+            os.fdopen(child.stderr, "rb", 0),
         )
         self._stdin, _ = await loop.connect_write_pipe(
             lambda: _Input(self._ready, self._unread), os.fdopen(child.stdin, "wb", 0)
@@ -180,14 +188,28 @@ class Process:
 class _Output(asyncio.Protocol):
     """Divides what it writes into lines."""
 
-    def __init__(self, limit: int, line: Callable[[bytes], None], end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        limit: int,
+        line: Callable[[bytes], None],
+        end: Callable[[], None],
+        long: Callable[[], None],
+    ) -> None:
         self._splitter = LineSplitter(limit)
+        self._limit = limit
+        self._size = 0
         self._take = line
         self._end = end
+        self._long = long
 
     def data_received(self, data: bytes) -> None:
-        for line in self._splitter.feed(data):
+        lines = self._splitter.feed(data)
+        for line in lines:
             self._take(line.payload)
+        self._size = len(data) if lines else self._size + len(data)
+        if self._size > self._limit:
+            self._size = 0
+            self._long()
 
     def connection_lost(self, _: Exception | None) -> None:
         last = self._splitter.finish()

@@ -18,7 +18,7 @@ from mcp_tap.bridge.messages import Said, read
 from mcp_tap.core import spec
 from mcp_tap.replay.client import bodies
 from mcp_tap.replay.client.answering import NotAnswered, Then
-from mcp_tap.replay.client.peers import Reply, Unreachable
+from mcp_tap.replay.client.peers import Reply, TooBig, Unreachable
 from mcp_tap.replay.client.plan import Item
 from mcp_tap.replay.client.rounds import Rounds
 from mcp_tap.replay.client.tampering import tampered
@@ -45,7 +45,8 @@ class Played(Struct, kw_only=True, eq=False):
     why: str = ""
     """Why it was not sent, or not gone on with; empty where it came to its end."""
     kept: int | None = None
-    """Rounds of it that are compared: the last one asked what could not be answered.  None: all."""
+    """Rounds of it that are compared: the last one asked what could not be answered, or the next
+    has too big an answer.  None: all."""
     answered: bool = False
     """The server has responded, if only once."""
     failed: bool = False
@@ -88,6 +89,10 @@ class Chain:
             await self._run()
         except NotAnswered as error:
             played.why, played.kept = str(error), len(self._results) or None
+        except TooBig as error:
+            played.kept = len(self._results) + self._pushed
+            leave = f"leave it out: !call:{self._call.number}"
+            played.why = f"round {played.kept + 1}: {error}; have it give less, or {leave}"
         except ValueError as error:
             self._fail(f"it cannot be sent: {error}")
         except Unreachable as error:

@@ -7,6 +7,7 @@ Rules of this file:
 - Nothing is sent twice, and no redirect is followed: what a server does is to be seen.
 - A stream of the session era that ends before the response is taken up again where that is offered
   (2025-11-25, basic/transports#resumability-and-redelivery).
+- What a server says is held in memory, so no body and no event may be larger than `MOST_ANSWER`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import aiohttp
 
 from mcp_tap import __version__
 from mcp_tap.bridge.checks import JSON, STREAM
-from mcp_tap.bridge.events import Events
+from mcp_tap.bridge.events import Events, TooLong
 from mcp_tap.bridge.heads import Tools, session_head, stateless_head
 from mcp_tap.bridge.messages import Said, read
+from mcp_tap.core.collect import Collector
 from mcp_tap.core.mirrored import is_plain
 from mcp_tap.core.spec import HEADER_SESSION, INITIALIZE, META_VERSION, STATELESS_SINCE
 from mcp_tap.core.text import brief
-from mcp_tap.replay.client.peers import Heard, Reply, Unreachable
+from mcp_tap.replay.client.peers import MOST_ANSWER, Heard, Reply, TooBig, Unreachable
 
 MARK: Final = "Mcp-Tap-Error"
 """Header of what the tap in front of the server answers in its place."""
@@ -80,8 +82,8 @@ class HttpPeer:
             async with self._http.post(
                 self._url, data=said.data, headers=self._head(said), allow_redirects=False
             ) as response:
-                _see(response, await response.read())
-        except (aiohttp.ClientError, OSError):
+                _see(response, await _body(response))
+        except (aiohttp.ClientError, OSError, TooBig):
             return  # the server's matter: it shows in what comes of the calls
 
     async def listen(self, heard: Heard) -> None:
@@ -149,15 +151,17 @@ class HttpPeer:
         """Read a response; None where its stream ended before."""
         if response.status == 200 and response.content_type == STREAM:
             try:
-                async for message in events.messages(response):
+                async for message in events.messages(response, most=MOST_ANSWER):
                     if message.kind == "response" and message.id == said.id:
                         return Reply(message)
                     heard(message)
             except aiohttp.ClientError:
                 if events.last_id is None:
                     raise
+            except TooLong:
+                raise TooBig from None
             return None
-        body = await response.read()
+        body = await _body(response)
         _see(response, body)
         own = MARK in response.headers
         answer = read(body) if response.content_type == JSON and not own else None
@@ -169,7 +173,7 @@ class HttpPeer:
         head = self._get_head() | {"Last-Event-ID": events.last_id or ""}
         async with self._http.get(self._url, headers=head, allow_redirects=False) as response:
             if response.status != 200 or response.content_type != STREAM:
-                return Reply(None, _words(response, await response.read()))
+                return Reply(None, _words(response, await _body(response)))
             return await self._reply(said, response, events, heard)
 
     async def _listen(self, heard: Heard, opened: asyncio.Event) -> None:
@@ -180,15 +184,30 @@ class HttpPeer:
             ) as response:
                 opened.set()
                 if response.status == 200 and response.content_type == STREAM:
-                    async for message in events.messages(response):
+                    async for message in events.messages(response, most=MOST_ANSWER):
                         heard(message)
-        except (aiohttp.ClientError, OSError):
+        except (aiohttp.ClientError, OSError, TooLong):
             opened.set()  # many servers have no such stream
 
     def _get_head(self) -> dict[str, str]:
         head = session_head(self._session, self._version) | {"Accept": STREAM}
         del head["Content-Type"]
         return head
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    """Read a body.
+
+    Raises:
+        TooBig: it is larger than `MOST_ANSWER`.
+        aiohttp.ClientError: it was cut.
+    """
+    body = Collector(MOST_ANSWER)
+    async for chunk in response.content.iter_any():
+        body.add(chunk)
+        if body.truncated:
+            raise TooBig
+    return body.kept()
 
 
 def _see(response: aiohttp.ClientResponse, body: bytes) -> None:

@@ -17,7 +17,7 @@ from mcp_tap.core.records import Payload
 from mcp_tap.core.text import brief
 from mcp_tap.replay.client import bodies
 from mcp_tap.replay.client.answering import Answers, NotAnswered, pushed_then
-from mcp_tap.replay.client.peers import Heard, Peer, Reply, Unreachable
+from mcp_tap.replay.client.peers import Heard, Peer, Reply, TooBig, Unreachable
 from mcp_tap.replay.client.plan import Lane
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.recorded import RecordedCall, RecordedExchange
@@ -145,7 +145,11 @@ class LiveLane:
             await self._say(said)
 
     async def own(self, method: str, params: dict[str, Any], heard: Heard | None = None) -> Reply:
-        """Send a request that the recording has not, or not so; no response is one, too."""
+        """Send a request that the recording has not, or not so; no response is one, too.
+
+        Raises:
+            TooBig: the answer is, and it is for a call: that hears what comes before it.
+        """
         said = read(bodies.request(self.number(), method, params))
         assert said is not None
         try:
@@ -153,6 +157,10 @@ class LiveLane:
                 return await self.peer.ask(said, heard or self.hear)
         except TimeoutError:
             return Reply(None, "no response in time")
+        except TooBig as error:
+            if heard is not None:
+                raise
+            return Reply(None, str(error))
 
     async def leave(self, said: Said, why: str) -> None:
         """Wait no more for a request, and let the server know."""

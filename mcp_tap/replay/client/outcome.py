@@ -90,7 +90,7 @@ def _kept(a: SaidCall, b: SaidCall, rounds: int) -> tuple[SaidCall, SaidCall]:
     if of_a and of_b and of_b[-1].asks and not of_a[-1].asks and len(of_a) == len(of_b):
         of_a.pop()  # then it came to an end where it asks now
     for side in (of_a, of_b):
-        if len(side) == rounds:
+        if side and len(side) == rounds:
             asks = tuple(replace(ask, answer=None) for ask in side[-1].asks)
             side[-1] = replace(side[-1], asks=asks)
     return replace(a, rounds=tuple(of_a)), replace(b, rounds=tuple(of_b))

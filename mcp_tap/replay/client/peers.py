@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -11,6 +11,18 @@ from mcp_tap.bridge.messages import Said
 
 Heard: TypeAlias = Callable[[Said], None]
 """Takes what comes before the response: notifications, and what the server asks."""
+
+
+MOST_ANSWER: Final = 64 << 20
+"""Bytes of one body, one event or one line of a server that are taken; all of it is in memory."""
+
+
+class TooBig(Exception):
+    """What a server answers is larger than can be compared; says so in words."""
+
+    def __init__(self) -> None:
+        """Say how large that is."""
+        super().__init__(f"the answer is larger than {MOST_ANSWER >> 20} MiB, too big to compare")
 
 
 class Unreachable(Exception):
@@ -34,6 +46,7 @@ class Peer(Protocol):
 
         Raises:
             Unreachable: there is no server.
+            TooBig: the answer is larger than `MOST_ANSWER`, or has no end.
             ValueError: it cannot be sent at all.
         """
 

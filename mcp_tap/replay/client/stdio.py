@@ -17,7 +17,7 @@ from mcp_tap.bridge.process import Gone, Process
 from mcp_tap.core.spec import META_SUBSCRIPTION, NOTE_PROGRESS
 from mcp_tap.proxy.stdio.run import StdioRun
 from mcp_tap.proxy.stdio.settings import StdioSettings
-from mcp_tap.replay.client.peers import Heard, Reply, Unreachable
+from mcp_tap.replay.client.peers import MOST_ANSWER, Heard, Reply, TooBig, Unreachable
 
 GRACE: Final = 4.0
 """Seconds the server and what records it have to end: more than `StdioRun` gives the server."""
@@ -39,7 +39,13 @@ class StdioPeer:
             words: takes each line of its stderr.
         """
         self._process = Process(
-            command, line=self._line, words=words, over=self._over, linger=LINGER
+            command,
+            line=self._line,
+            words=words,
+            over=self._over,
+            linger=LINGER,
+            most=MOST_ANSWER,
+            long=self._too_long,
         )
         self._open: dict[Any, tuple[asyncio.Future[Reply], Heard]] = {}
         self._heard: Heard | None = None
@@ -100,6 +106,12 @@ class StdioPeer:
         if found is None and len(self._open) == 1 and name is None:
             found = next(iter(self._open.values()))
         return None if found is None else found[1]
+
+    def _too_long(self) -> None:
+        """Give up what is open: nobody can tell whose answer the line would be."""
+        for reply, _ in self._open.values():
+            if not reply.done():
+                reply.set_exception(TooBig())
 
     def _over(self) -> None:
         for reply, _ in self._open.values():

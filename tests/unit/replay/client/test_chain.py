@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from mcp_tap.replay.client.peers import Reply
+from mcp_tap.replay.client.peers import Reply, TooBig
 from tests.bounds import BOUND
 from tests.resending import LIMITS, YES, deployed, message, resent
 from tests.traffic import META, STATE, Traffic, asks, done
@@ -181,3 +181,20 @@ async def test_a_task_is_polled_to_its_end_and_answered_on_the_way(tmp_path):
     assert update["params"]["inputResponses"] == {"confirm": YES}
     assert update["params"]["taskId"] == "t-2"
     assert run.played[0].why == ""
+
+
+async def test_a_call_whose_answer_is_too_big_says_in_which_round_and_what_to_do(tmp_path):
+    ask_first = server()
+
+    def answer(method, params):
+        if "inputResponses" in params:
+            raise TooBig
+        return ask_first(method, params)
+
+    run, _ = await resent(deployed(tmp_path / "r.jsonl"), answer)
+    played = run.played[0]
+    assert (played.kept, played.failed) == (1, False)
+    assert played.why == (
+        "round 2: the answer is larger than 64 MiB, too big to compare;"
+        " have it give less, or leave it out: !call:1"
+    )

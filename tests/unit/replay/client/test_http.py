@@ -9,8 +9,9 @@ import pytest
 from aiohttp import web
 
 from mcp_tap.bridge.heads import Tools
+from mcp_tap.replay.client import http
 from mcp_tap.replay.client.http import HttpPeer
-from mcp_tap.replay.client.peers import Unreachable
+from mcp_tap.replay.client.peers import TooBig, Unreachable
 from tests.bounds import BOUND, until
 from tests.bridges import META, NEW, OLD, Posted
 from tests.resending import message
@@ -182,3 +183,58 @@ async def test_a_request_whose_caller_leaves_is_left_by_its_connection():
         await until(lambda: posted)
         task.cancel()
         await left.wait()
+
+
+async def endless(posted, kind, *pieces):
+    """Answer with these pieces, the last of them over and over."""
+    response = web.StreamResponse(headers={"Content-Type": kind})
+    await response.prepare(posted.request)
+    for piece in pieces[:-1]:
+        await response.write(piece)
+    with contextlib.suppress(ConnectionError):
+        while True:
+            await response.write(pieces[-1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "pieces"),
+    [
+        ("application/json", [b'{"jsonrpc":"2.0","id":1,"result":{"text":"', b"x" * 4096]),
+        ("text/event-stream", [NOTE, b'data: {"jsonrpc":"2.0","id":1,"x":"', b"x" * 4096]),
+        ("text/event-stream", [NOTE, b"data: x\n" * 512]),
+        ("text/html", [b"x" * 4096]),
+    ],
+)
+async def test_an_answer_without_end_is_given_up_as_too_big(kind, pieces, monkeypatch):
+    monkeypatch.setattr(http, "MOST_ANSWER", 1 << 20)
+
+    async def answer(posted):
+        await endless(posted, kind, *pieces)
+
+    heard = []
+    async with serving(answer) as (peer, *_):
+        with pytest.raises(TooBig, match="too big to compare"):
+            await peer.ask(ask("x"), heard.append)
+    assert len(heard) == pieces.count(NOTE)
+
+
+async def test_many_events_that_are_no_answer_may_be_large_together(monkeypatch):
+    monkeypatch.setattr(http, "MOST_ANSWER", 1 << 20)
+    note = b'data: {"jsonrpc":"2.0","method":"x","params":"%s"}\n\n' % (b"x" * (100 << 10))
+
+    async def answer(posted):
+        return await posted.stream(*[note] * 15, DONE)
+
+    async with serving(answer) as (peer, *_):
+        reply = await peer.ask(ask("x"), lambda _: None)
+    assert reply.said.result == {"ok": True}
+
+
+async def test_what_answers_a_notification_without_end_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(http, "MOST_ANSWER", 1 << 20)
+
+    async def answer(posted):
+        await endless(posted, "text/plain", b"x" * 4096)
+
+    async with serving(answer) as (peer, *_):
+        await peer.tell(message({"jsonrpc": "2.0", "method": "notifications/x", "params": {}}))

@@ -62,6 +62,16 @@ def test_of_a_call_that_could_not_go_on_only_what_came_till_then_is_compared(old
     assert (verdict.state, told(verdict)) == ("cut-short", [])
 
 
+def test_of_a_call_whose_first_answer_was_too_big_nothing_differs_and_nothing_is_said(
+    old, tmp_path
+):
+    traffic = Traffic()
+    traffic.call("deploy", done("other"), arguments={"to": "prod"})
+    new = traffic.write(tmp_path / "new.jsonl")
+    _, verdict = compared(old, new, ids=(1,), kept=0, why="too big")
+    assert (verdict.state, told(verdict)) == ("cut-short", [])
+
+
 def test_a_further_ask_is_a_round_more_and_nothing_else(old, tmp_path):
     new = again(tmp_path / "new.jsonl", last=asks("sure", "Really?", "third"))
     _, verdict = compared(old, new, kept=2, why="no answer")

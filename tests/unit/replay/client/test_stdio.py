@@ -10,7 +10,8 @@ import pytest
 
 from mcp_tap.capture.reader import open_path
 from mcp_tap.core.records import Footer, Message
-from mcp_tap.replay.client.peers import Unreachable
+from mcp_tap.replay.client import stdio
+from mcp_tap.replay.client.peers import TooBig, Unreachable
 from mcp_tap.replay.client.stdio import StdioPeer, recording
 from tests.bounds import BOUND
 from tests.peers.programs import HERE
@@ -74,3 +75,52 @@ async def test_what_belongs_to_no_request_is_heard_by_who_listens(tmp_path):
         await peer.close()
     assert said.method == "notifications/tools/list_changed"
     assert json.loads(said.data)
+
+
+ENDLESS = """
+import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["params"]["name"] == "endless":
+        try:
+            while True:
+                sys.stdout.write("x" * 65536)
+        except OSError:
+            break
+    if said["params"]["name"] == "long":
+        print("x" * (3 << 20))
+    print(json.dumps({"jsonrpc": "2.0", "id": said["id"], "result": {}}), flush=True)
+"""
+
+
+async def test_a_line_without_end_is_given_up_as_too_big(monkeypatch):
+    monkeypatch.setattr(stdio, "MOST_ANSWER", 1 << 20)
+    monkeypatch.setattr(stdio, "GRACE", 0.1)
+    peer = StdioPeer([sys.executable, "-c", ENDLESS], lambda _: None)
+    await peer.start()
+    try:
+        async with asyncio.timeout(BOUND):
+            for number in (1, 2):
+                with pytest.raises(TooBig):
+                    await peer.ask(call(number, "endless"), pytest.fail)
+    finally:
+        await peer.close()
+
+
+async def test_after_a_line_that_was_too_long_the_next_is_heard(monkeypatch):
+    monkeypatch.setattr(stdio, "MOST_ANSWER", 1 << 20)
+    peer = StdioPeer([sys.executable, "-c", ENDLESS], lambda _: None)
+    await peer.start()
+    try:
+        async with asyncio.timeout(BOUND):
+            with pytest.raises(TooBig):
+                await peer.ask(call(1, "long"), pytest.fail)
+            reply = None
+            while reply is None:  # the end of that line may still be on its way
+                try:
+                    reply = await peer.ask(call(2, "where"), pytest.fail)
+                except TooBig:
+                    continue
+    finally:
+        await peer.close()
+    assert reply.said.result == {}
