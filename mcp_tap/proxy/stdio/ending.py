@@ -113,9 +113,10 @@ class Ending:
 
         After a signal a client that reads no more is waited for `AFTER` seconds.
         """
-        until = monotonic() + AFTER if self.how == "signal" else None
+        begun = monotonic()
+        until = begun + AFTER if self.how == "signal" else None
         for carrier in carriers:
-            while not carrier.over and not self._held_in_silence(carrier):
+            while not carrier.over and not self._held_in_silence(carrier, begun):
                 if until is not None and monotonic() > until:
                     break
                 if self._next(LOOK / 10):
@@ -154,10 +155,13 @@ class Ending:
     def _on_signal(self, number: int, _: object) -> None:
         self._events.put(number)
 
-    def _held_in_silence(self, carrier: Carrier) -> bool:
-        """Tell whether others hold the stream that the server has left, and write nothing."""
+    def _held_in_silence(self, carrier: Carrier, ended: float) -> bool:
+        """Tell whether others hold the stream that the server has left, and write nothing.
+
+        A stream that was silent before may be about to carry the server's last words.
+        """
         since = carrier.reading
-        return since is not None and monotonic() - since > LINGER
+        return since is not None and monotonic() - max(since, ended) > LINGER
 
     def _next(self, timeout: float | None) -> int:
         with contextlib.suppress(Empty):

@@ -171,6 +171,15 @@ def test_output_is_waited_for_but_not_silence(ending):
     assert server.done == []
 
 
+def test_last_words_on_a_stream_that_was_silent_for_long_are_waited_for(ending, monkeypatch):
+    monkeypatch.setattr(module, "LINGER", 50.0)
+    stream = Stream()
+    stream.reading = time.monotonic() - 60
+    threading.Timer(0.02, lambda: setattr(stream, "over", True)).start()
+    ending.drain(Server(), (stream,))
+    assert stream.over
+
+
 def test_after_a_signal_a_client_that_reads_no_more_holds_up_no_end(ending):
     server, stuck = Server(), Stream()
     server.status = 0
