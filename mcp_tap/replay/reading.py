@@ -61,6 +61,8 @@ class Reading:
         self._plain: dict[int, Plain] = {}
         """Exchanges of which is not known yet whether they have to be linked."""
         self._open: dict[int, Call] = {}
+        self._ended: dict[int | None, list[Call]] = {}
+        """Calls that ended in an exchange which is not closed yet; of stdio, in none."""
         self._linked: dict[int, RecordedCall] = {}
         """By the correlator's number."""
         self._done: list[RecordedCall] = []
@@ -155,11 +157,18 @@ class Reading:
             self._seen(seen, record)
             if live is not None:
                 self._understood(seen, record, value, live.exchange)
+        self._follow(changes, exchange)
+        if self._ended and (kind is Closed or exchange is None):
+            for call in self._ended.pop(exchange, ()):
+                self._settle(call)
+
+    def _follow(self, changes: Iterable[Any], exchange: int | None) -> None:
+        """Take note of calls that have changed; one that has ended may still be told of a close."""
         for change in changes:
             if type(change) is Call:
                 self._open[change.number] = change
-                if change.end is not None and (kind is Closed or exchange is None):
-                    self._settle(change)
+                if change.end is not None:
+                    self._ended.setdefault(exchange, []).append(change)
 
     def _settle_plain(self, number: int, plain: Plain) -> None:
         """Make a recorded call of a plain exchange."""
@@ -246,9 +255,9 @@ class Reading:
     ) -> None:
         """Take what linking knows of the exchange by now."""
         if exchange.kind != "http" and seen.kind == "http":
-            seen.kind, seen.method = exchange.kind, exchange.method
+            seen.kind, seen.method = exchange.kind, _shared(exchange.method)
             if exchange.kind == "request" and isinstance(record, Message):
-                seen.target = target_of(value)
+                seen.target = _shared(target_of(value))
                 masked = any(mask.at.startswith("/body") for mask in record.masked)
                 seen.key = None if masked or record.truncated else key_of(value)
         if exchange.era != seen.era:
@@ -267,15 +276,15 @@ class Reading:
         self._linked[call.number] = RecordedCall(
             capture=self._at,
             number=call.number,
-            method=call.method,
-            target=call.name,
+            method=intern(call.method),
+            target=_shared(call.name),
             kind=call.kind,
             era=call.era,
-            version=call.version,
+            version=_shared(call.version),
             outcome=call.outcome,
             t=call.t,
             end=call.end,
-            server=call.server,
+            server=_shared(call.server),
             key=rounds[0].exchange.key,
             rounds=rounds,
             task_seq=call.task_seq,
@@ -287,11 +296,11 @@ class Reading:
         return RecordedRound(
             number=round_.number,
             exchange=exchange,
-            asks={ask.key: _ask(ask) for ask in round_.asks} or NO_ASKS,
+            asks={intern(ask.key): _ask(ask) for ask in round_.asks} or NO_ASKS,
             link=round_.link,
             answers_round=round_.answers_round,
             by_tap=round_.by_tap,
-            result_type=round_.result_type,
+            result_type=_shared(round_.result_type),
             retry=round_.sent_state is not None or bool(round_.answers),
             sent=_short(round_.sent_state),
             state=_short(round_.state),
@@ -305,17 +314,23 @@ def _cancels(value: Any) -> bool:
     return type(value) is dict and value.get("method") == spec.NOTE_CANCELLED
 
 
+def _shared(text: str | None) -> str | None:
+    """Give the one string there is of these words: what calls say of themselves they all say."""
+    return None if text is None else intern(text)
+
+
 def _short(state: str | None) -> str | bytes | None:
-    return None if state is None else short(state)
+    found = None if state is None else short(state)
+    return intern(found) if type(found) is str else found  # one round issued what the next sent
 
 
 def _ask(ask: Ask) -> RecordedAsk:
     return RecordedAsk(
         kind=ask.kind,
-        method=ask.method,
+        method=intern(ask.method),
         seq=ask.seq,
         pushed=ask.pushed,
-        action=ask.action,
+        action=_shared(ask.action),
         by=ask.answered_by,
         answer_seq=ask.answer_seq,
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from msgspec.structs import asdict
 
 from mcp_tap.replay import reading
+from mcp_tap.replay.index import Index
 from tests.replays import (
     answered,
     asking,
@@ -14,6 +17,8 @@ from tests.replays import (
     request,
     streamed,
 )
+from tests.resending import YES
+from tests.traffic import Traffic, asks, done
 
 CANCEL = {
     "jsonrpc": "2.0",
@@ -149,3 +154,26 @@ def test_a_line_of_a_server_is_an_exchange_without_a_verb(indexed):
     first, second = found.captures[0].exchanges.values()
     assert (first.kind, first.verb, first.how) == ("request", "", "complete")
     assert (second.kind, second.verb) == ("http", "")
+
+
+def test_a_call_of_rounds_that_has_ended_takes_little_memory(tmp_path):
+    """Not much more than 2 KB: neither the correlator's call is kept, nor equal words twice."""
+
+    def held(calls):
+        traffic = Traffic()
+        for n in range(calls):
+            state = f"state-{n}-{'x' * 40}"
+            traffic.call("deploy", asks("confirm", "Sure?", state), arguments={"to": n})
+            traffic.call("deploy", done("ok"), arguments={"to": n},
+                         inputResponses={"confirm": YES}, requestState=state)  # fmt: skip
+        path = traffic.write(tmp_path / f"{calls}.jsonl")
+        tracemalloc.start()
+        try:
+            with Index.of([str(path)]) as index:
+                assert len(index.calls) == calls
+                return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    few, many = held(50), held(150)
+    assert (many - few) / 100 < 3500
