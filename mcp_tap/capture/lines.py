@@ -208,12 +208,16 @@ class Account:
         """Records that are missing, told by `gap` records or by holes."""
         self.unexplained = 0
         """Those of them no `gap` record tells of."""
+        self.twice: int | None = None
+        """The first `seq` that was there before."""
 
     def jump(self, seq: int) -> None:
         """Take in a record whose `seq` is not the expected one."""
         if seq > self.expected:
             self.lost += seq - self.expected
             self.unexplained += seq - self.expected
+        elif seq < self.expected and self.twice is None:
+            self.twice = seq
         self.expected = max(self.expected, seq + 1)
 
     def gap(self, gap: Gap) -> None:

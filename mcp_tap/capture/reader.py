@@ -115,6 +115,11 @@ class CaptureReader:
         return self._account.unexplained
 
     @property
+    def twice(self) -> int | None:
+        """The first `seq` that came again, so that nobody can tell which record is meant."""
+        return self._account.twice
+
+    @property
     def line(self) -> int:
         """Line number, in its file, of the record last given out."""
         return self._line - length_hint(self._ahead)

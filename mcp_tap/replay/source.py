@@ -123,7 +123,7 @@ class Source:
             raise CaptureError(
                 "capture-damaged",
                 f"{self.name} has no record {seq} at line {line}",
-                why="the file was changed while it was being replayed, or numbers records twice",
+                why="the file was changed while it was being replayed",
             )
         return found
 
@@ -137,9 +137,20 @@ class Source:
             part.file.close()
 
     def keep_open(self) -> None:
-        """Open the files for reading again, once all records have been given out."""
+        """Open the files for reading again, once all records have been given out.
+
+        Raises:
+            CaptureError: records have the same number, so that they cannot be told apart.
+        """
         if self._parts:
             return
+        if self.reader.twice is not None:
+            raise CaptureError(
+                "capture-damaged",
+                f"{self.name} holds two records {self.reader.twice}",
+                why="a run was put together with itself; nobody can tell which one is meant",
+                help="read the run from its own file",
+            )
         if self._copy is not None:
             self._parts[None] = _part(self._copy, self.name)
         for path in self.reader.parts:

@@ -23,6 +23,7 @@ NOT_RECORDED: Final = -31998
 _LONGEST: Final = 60
 _SECRET: Final = folded_all(SECRET_PARAMETERS)
 _MOST_DIFFERENCES: Final = 3
+_FORWARD: Final = "--on-miss forward=URL asks a server"
 _NOT_WHOLE: Final = "arguments were not recorded whole (--max-body)"
 
 
@@ -50,7 +51,7 @@ class Misses:
         self._index = index
         self._book = book
         names = [capture.name for capture in index.captures]
-        self._where = safe(names[0]) if len(names) == 1 else f"none of {len(names)} captures"
+        self._where = safe(names[0]) if len(names) == 1 else f"the set of {len(names)} captures"
 
     def call(self, given: Given) -> Miss:
         """Say that no call like this one was recorded."""
@@ -97,10 +98,16 @@ class Misses:
             help="record it again with a larger --max-body",
         )
 
+    def unanswered(self, miss: Miss) -> Miss:
+        """Say that the nearest was not answered either, so that there is nothing to serve."""
+        error = miss.error
+        why = f"{error.why}; no answer to it was recorded"
+        return Miss(CaptureError(CODE, error.what, why=why, help=_FORWARD))
+
     def _miss(self, what: str, why: str, node: Node | None, help: str = "") -> Miss:
         if not help:
             nearest = "" if node is None else "--on-miss nearest serves that one; "
-            help = f"{nearest}--on-miss forward=URL asks a server"
+            help = nearest + _FORWARD
         return Miss(CaptureError(CODE, f"{self._where} {what}", why=why, help=help), node)
 
     def _place(self, node: Node) -> str:
@@ -154,7 +161,7 @@ def error_of(miss: Miss, request_id: Any) -> bytes:
             "error": {
                 "code": NOT_RECORDED,
                 "message": miss.line,
-                "data": {"sender": "mcp-tap", "error": CODE},
+                "data": {"sender": "mcp-tap", "error": miss.error.code},
             },
         }
     )

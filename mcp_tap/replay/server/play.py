@@ -290,7 +290,7 @@ class Play:
         ended = exchange.end is not None and not self.script.answered
         if ended and self._not_due(exchange.end or 0.0):
             return
-        if self.script.answered or how == "complete" or (how is not None and how not in _LEFT):
+        if self.script.ends:
             if how == "upstream_cut" and not self.script.answered:
                 self._over = True
                 if self._outlet is not None:
@@ -311,10 +311,6 @@ class Play:
             self._stream.ended, self._stream.outlet = True, None
         if outlet is not None:
             outlet.end()
-
-
-_LEFT: Final = ("client_gone", "shutdown")
-"""Ends that say nothing about what the server would have sent."""
 
 
 @lru_cache(maxsize=512)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from mcp_tap.core import spec
 from mcp_tap.core.records import HttpResponse, Message
 from mcp_tap.core.values import id_key
 from mcp_tap.core.wire import UNPARSED, dumps, whole_value
+from mcp_tap.errors import CaptureError
 from mcp_tap.replay.index import Index
 from mcp_tap.replay.keys import key_of, params_of, target_of
 from mcp_tap.replay.recorded import RecordedExchange
@@ -134,6 +136,8 @@ class Player:
                 return self._called(value, method, session, outlet)
             except Miss as miss:
                 return self._missed(miss, value, session, outlet)
+            except CaptureError as error:  # the file is not what it was
+                return self._missed(Miss(error), value, session, outlet)
         session.answered(value)
         return self._accepted("response", "", session, outlet)
 
@@ -325,19 +329,15 @@ class Player:
         if self._on_miss == "forward" and not self._is_ours(value, session):
             raise Forward
         if self._on_miss == "nearest" and miss.nearest is not None:
-            self._report(miss)
             node = miss.nearest
-            given = Given(key_of(value), value, (node.call.method, node.call.target))
             script = self._scripts.of(node.exchange)
-            if not script.cut:
-                return self._play(
-                    script,
-                    given,
-                    node,
-                    session,
-                    outlet,
-                    delivered=lambda step: self._delivered(step, (node,), given, None, None),
-                )
+            if not (script.ends or script.size):
+                miss = self._misses.unanswered(miss)
+            elif not script.cut:
+                self._report(miss)
+                given = Given(key_of(value), value, (node.call.method, node.call.target))
+                own = partial(self._delivered, path=(node,), given=given, before=None, token=None)
+                return self._play(script, given, node, session, outlet, delivered=own)
         self._report(miss)
         status, reason = (404, "Not Found") if self._on_miss == "404" else (200, "OK")
         outlet.head(status, reason, [*JSON, (MARK, miss.error.code)])

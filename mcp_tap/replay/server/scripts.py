@@ -27,6 +27,8 @@ from mcp_tap.replay.server.steps import Step, is_response
 Place = tuple[int, int]
 """A capture, by its index, and the number of one of its exchanges."""
 
+_LEFT: Final = ("client_gone", "shutdown")
+"""Ends that say nothing about what the server would have sent."""
 _SENT: Final = frozenset({HttpResponse, Message, Body, Noise})
 _SEQ: Final = attrgetter("seq")
 _MOST_CACHED: Final = 512
@@ -54,6 +56,12 @@ class Script(Struct, frozen=True, kw_only=True):
     cut: bool
     """Something in it was not recorded whole, so that it cannot be sent."""
     size: int
+
+    @property
+    def ends(self) -> bool:
+        """The server ended it; what its client left, or the end of the run cut off, stays open."""
+        how = self.exchange.how
+        return self.answered or (how is not None and how not in _LEFT)
 
 
 class Scripts:

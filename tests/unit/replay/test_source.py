@@ -118,6 +118,18 @@ def test_a_file_that_was_changed_meanwhile_is_an_error(opened, tmp_path, change)
     assert "no record 3 at line 4" in raised.value.what
 
 
+def test_a_run_that_was_put_together_with_itself_is_refused_before_it_is_used(tmp_path):
+    path = captures.write_run(tmp_path / "run.jsonl", 5)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"".join(whole.splitlines(keepends=True)[2:4]))
+    source = Source(str(path))
+    assert len(list(source.records())) == 9
+    with pytest.raises(CaptureError) as raised:
+        source.keep_open()
+    assert raised.value.code == "capture-damaged"
+    assert raised.value.what.endswith("run.jsonl holds two records 2")
+
+
 def test_what_is_not_there_is_an_error():
     with pytest.raises(CaptureError):
         Source("no/such/file.jsonl")

@@ -176,7 +176,7 @@ def test_several_captures_are_counted_and_the_nearest_is_named_with_its_own(tmp_
     with Index.of([str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]) as index:
         words = Misses(index, Book(index, "fail"))
         error = words.call(given(request(9, arguments={"b": 2}))).error
-    assert error.what.startswith("none of 2 captures has no call like")
+    assert error.what.startswith("the set of 2 captures has no call like")
     assert "b.jsonl #1 (line 3)" in error.why
 
 

@@ -230,6 +230,24 @@ def test_on_miss_nearest_serves_the_nearest_and_says_so(replay):
     assert len(ask.missed) == 1
 
 
+def test_on_miss_nearest_is_an_error_where_the_nearest_got_no_answer_either(replay):
+    ask = replay(streamed(request(1), closed_by="client"), on_miss="nearest")
+    heard = ask(request(7, arguments={"n": 3}))
+    assert (heard.only["error"]["code"], heard.over) == (NOT_RECORDED, "end")
+    assert "recorded 1; no answer to it was recorded" in ask.missed[0]
+    assert "nearest serves" not in ask.missed[0]
+
+
+def test_a_file_that_was_changed_meanwhile_is_an_error_and_keeps_nobody_waiting(replay, tmp_path):
+    ask = replay(exchange(request(1), complete(1, "x")))
+    (path,) = tmp_path.rglob("run.jsonl")
+    path.write_bytes(path.read_bytes()[:100])
+    heard = ask(request(7))
+    assert heard.headers["Mcp-Tap-Error"] == "capture-damaged"
+    assert heard.only["error"]["data"]["error"] == "capture-damaged"
+    assert "was changed while it was being replayed" in ask.missed[0]
+
+
 def test_on_miss_404_is_the_status(replay):
     ask = replay(exchange(request(1), complete(1, "x")), on_miss="404")
     assert ask(request(7, arguments={"n": 3})).status == 404
