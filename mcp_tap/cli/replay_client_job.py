@@ -124,6 +124,10 @@ class Job:
             self._store(self._document(plan, Rules()))
         else:
             self._rows(plan_rows(plan, index, yes=self._given["yes"]))
+        sys.stdout.flush()
+        trouble = self._trouble(plan)
+        if trouble is not None:
+            self._out.doubt(trouble)
         return 0
 
     def _report(self, plan: Plan, found: Iterator[Verdict], rules: Rules) -> None:
@@ -191,11 +195,7 @@ class Job:
         if self._given["write"]:
             for path in self._server.captures:
                 self._out.say(f"mcp-tap  recorded {path}")
-        trouble = capture_trouble(
-            plan.capture.source.reader,
-            plan.capture.source.reader.lines,
-            "--allow-torn takes it as it is",
-        )
+        trouble = self._trouble(plan)
         if trouble is not None:
             if not (self._differences or self._given["allow_torn"]):
                 raise trouble
@@ -203,6 +203,10 @@ class Job:
         if self._differences:
             return int(not self._given["exit_zero"])
         return 4 if self._counts["cut-short"] + self._counts["not-sent"] else 0
+
+    def _trouble(self, plan: Plan) -> InconclusiveCapture | None:
+        reader = plan.capture.source.reader
+        return capture_trouble(reader, reader.lines, "--allow-torn takes it as it is")
 
     def _warn_of(self, plan: Plan) -> None:
         names = {name.lower() for name, _ in self._given["header"]}

@@ -220,6 +220,10 @@ def _over_stdio(
         raise UsageError(
             "usage", "--on-miss forward=URL goes over HTTP only", help="without --stdio"
         )
+    if "-" in captures:
+        raise UsageError(
+            "usage", "standard input is the client's with --stdio", help="name the capture's file"
+        )
     if options["view"] == "console":
         raise no_console()
     Index.of(captures).close()  # what cannot be read is told before anything is started

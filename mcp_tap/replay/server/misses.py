@@ -46,9 +46,10 @@ class Miss(Exception):
 class Misses:
     """Makes the words."""
 
-    def __init__(self, index: Index, book: Book) -> None:
-        """Compare with what an index holds."""
+    def __init__(self, index: Index, book: Book, *, lines: bool = False) -> None:
+        """Compare with what an index holds; `lines`: there is no server to forward to."""
         self._index = index
+        self._forward = () if lines else (_FORWARD,)
         self._book = book
         names = [capture.name for capture in index.captures]
         self._where = safe(names[0]) if len(names) == 1 else f"the set of {len(names)} captures"
@@ -102,12 +103,12 @@ class Misses:
         """Say that the nearest was not answered either, so that there is nothing to serve."""
         error = miss.error
         why = f"{error.why}; no answer to it was recorded"
-        return Miss(CaptureError(CODE, error.what, why=why, help=_FORWARD))
+        return Miss(CaptureError(CODE, error.what, why=why, help="".join(self._forward)))
 
     def _miss(self, what: str, why: str, node: Node | None, help: str = "") -> Miss:
         if not help:
-            nearest = "" if node is None else "--on-miss nearest serves that one; "
-            help = nearest + _FORWARD
+            nearest = () if node is None else ("--on-miss nearest serves that one",)
+            help = "; ".join((*nearest, *self._forward))
         return Miss(CaptureError(CODE, f"{self._where} {what}", why=why, help=help), node)
 
     def _place(self, node: Node) -> str:

@@ -86,7 +86,7 @@ class Player:
         self._book = Book(index, after_last)
         self._states = States(self._book)
         self._scripts = Scripts(index, lines=lines)
-        self._misses = Misses(index, self._book)
+        self._misses = Misses(index, self._book, lines=lines)
         self._tasks = Tasks(index, self._book, self._misses)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._anonymous = Session(id=None)

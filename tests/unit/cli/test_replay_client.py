@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import jsonschema_rs
 import msgspec
@@ -82,6 +83,14 @@ def test_a_dry_run_lists_what_would_be_sent_and_what_needs_a_word(capture, capsy
     )
     _, out, _ = replay(capsys, capture, "--dry-run", "--yes")
     assert out.endswith("would send 1 of 1 calls\n")
+
+
+def test_a_dry_run_of_a_torn_capture_says_that_there_may_have_been_more(capture, capsys):
+    with Path(capture).open("ab") as file:
+        file.write(b'{"kind":"mess')
+    code, out, err = replay(capsys, capture, "--dry-run")
+    assert (code, out.endswith("1 of them with --yes only\n")) == (0, True)
+    assert "warning[capture-torn]" in err
 
 
 def test_a_dry_run_counts_the_requests_of_a_call_that_asks_for_patience_only(tmp_path, capsys):

@@ -113,6 +113,7 @@ async def test_what_was_not_recorded_is_forwarded_where_that_was_asked_for(
         (["CAPTURE", "--stdio", "--allow-origin", "h"], "--allow-origin is about HTTP"),
         (["CAPTURE", "--stdio", "--on-miss", "forward=http://x"], "goes over HTTP only"),
         (["CAPTURE", "--stdio", "--view", "console"], "this one is the client's"),
+        (["-", "--stdio"], "standard input is the client's"),
         (["CAPTURE", "--stdio", "-w", "CAPTURE"], "run.jsonl"),
         (["none.jsonl", "--stdio"], "none.jsonl"),
     ],

@@ -180,6 +180,14 @@ def test_several_captures_are_counted_and_the_nearest_is_named_with_its_own(tmp_
     assert "b.jsonl #1 (line 3)" in error.why
 
 
+def test_no_server_is_offered_over_stdio_where_none_can_be_asked(indexed):
+    index = indexed(*recorded({"a": 1}))
+    words = Misses(index, Book(index, "fail"), lines=True)
+    asked = given(request(9, arguments={"a": 2}))
+    assert words.call(asked).error.help == "--on-miss nearest serves that one"
+    assert words.unanswered(words.call(asked)).error.help == ""
+
+
 def test_the_error_for_the_client_says_all_of_it_on_one_line(misses):
     words, _ = misses(*recorded({"a": 1}))
     miss = words.call(given(request(9, arguments={"a": "1\n2"})))
