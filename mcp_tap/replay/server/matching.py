@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from mcp_tap.core.facts.message import is_masked
+from mcp_tap.core.spec import META_VERSION
 from mcp_tap.core.values import digest, short
 from mcp_tap.core.wire import UNPARSED
 from mcp_tap.replay.fitting import fits
@@ -58,6 +59,12 @@ class Given(Struct, frozen=True):
     tasks: dict[str, str] | None = None
     """Recorded ids of tasks it names -> those its client knows."""
 
+    @property
+    def is_stateless(self) -> bool:
+        """It says its revision itself, as no request of a session does."""
+        meta = params_of(self.value).get("_meta")
+        return type(meta) is dict and META_VERSION in meta
+
 
 class Exhausted(Exception):
     """All recorded answers were given, and none is to be given again."""
@@ -70,6 +77,8 @@ class Book:
         """Sort the calls."""
         self._index = index
         self._after_last = after_last
+        self._both = len(set().union(*(capture.eras for capture in index.captures))) > 1
+        """Calls of both eras were recorded; one of the other era answers in that era's words."""
         self._by_key: dict[bytes, list[Node]] = {}
         self.by_target: dict[Target, list[Node]] = {}
         self._odd: dict[Target, list[Node]] = {}
@@ -128,9 +137,12 @@ class Book:
             nodes = [node for node in nodes if node.exchange.session == session] or nodes
         if not nodes or given.target in self._odd:
             nodes = [*nodes, *self._fitting(given)]
+        if self._both:
+            nodes = [n for n in nodes if _is_stateless(n) == given.is_stateless] or nodes
         if not nodes:
             return None
-        return self._nth(nodes, (given.key, session, nodes[0].call.capture))
+        first = nodes[0]
+        return self._nth(nodes, (given.key, session, first.call.capture, first.exchange.era))
 
     def _nth(self, nodes: Sequence[Node], counter: Any) -> Node:
         """Choose the next one that was not served, else the last."""
@@ -317,3 +329,7 @@ def _is_stray(node: Node) -> bool:
 
 def _place(node: Node) -> tuple[int, int]:
     return node.call.capture, node.exchange.number
+
+
+def _is_stateless(node: Node) -> bool:
+    return node.exchange.era == "stateless"

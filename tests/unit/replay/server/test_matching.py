@@ -7,6 +7,8 @@ import pytest
 from mcp_tap.replay.server.matching import Book, Exhausted, asked
 from tests.replays import (
     ASK,
+    OPEN,
+    OPENED,
     answered,
     asking,
     complete,
@@ -47,6 +49,18 @@ def test_where_all_were_given_out_fail_says_so(book):
     found.first(given(request(9)))
     with pytest.raises(Exhausted):
         found.first(given(request(9)))
+
+
+def test_a_call_is_served_what_one_of_its_own_era_got_where_both_were_recorded(book):
+    of_session = {"jsonrpc": "2.0", "id": 2, "method": "tools/call"}
+    of_session["params"] = {"name": "ship", "arguments": {"n": 1}}
+    opened = {"jsonrpc": "2.0", "id": 1, "result": OPENED}
+    session = [exchange(OPEN, opened), exchange(of_session, complete(2, "old"))]
+    for made in session:
+        made["request"]["headers"]["MCP-Protocol-Version"] = "2025-11-25"
+    found = book(*session, exchange(request(3), complete(3, "new")))
+    assert numbers(found.first(given(one)) for one in (request(9), of_session)) == [3, 2]
+    assert numbers(found.first(given(one)) for one in (of_session, request(9))) == [2, 3]
 
 
 def test_a_call_nobody_recorded_is_not_found(book):
