@@ -16,6 +16,7 @@ Rules of this file:
 from __future__ import annotations
 
 import os
+import select
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -88,6 +89,15 @@ class Outbox(threading.Thread):
         """Return when not much waits here, or nothing ever will be taken again."""
         with self._turn:
             self._turn.wait_for(lambda: self._waiting < FULL or self.over)
+
+    @property
+    def deserted(self) -> bool:
+        """Tell whether nobody reads what is written here any more."""
+        if self.over:
+            return True
+        look = select.poll()
+        look.register(self._target, 0)  # that the other end is closed is told unasked
+        return bool(look.poll(0))
 
     def run(self) -> None:
         """Write what comes, to the end."""
@@ -181,8 +191,8 @@ class Decisions:
         """Let the client's end be the server's, if it is time."""
         if self._until is None:
             return
-        waits = self._answerer.busy and os.getppid() == self._parent
-        if not waits or self._intake.now() >= self._until:
+        gone = os.getppid() != self._parent or self._boxes["server"].deserted
+        if gone or not self._answerer.busy or self._intake.now() >= self._until:
             self._until = None
             self._end("client")
 

@@ -179,6 +179,13 @@ def test_time_passes_for_who_decides(tmp_path):
         assert run.end() == 0
 
 
+def nowhere(fd):
+    """Close what a descriptor stands for, and keep the descriptor."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, fd, inheritable=False)
+    os.close(null)
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_a_client_that_takes_nothing_more_ends_the_server(tmp_path, late):
     server = python(
@@ -189,9 +196,7 @@ def test_a_client_that_takes_nothing_more_ends_the_server(tmp_path, late):
     with piped(server, tmp_path, answering=Answerer()) as run:
         if late:
             run.line()
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nowhere, run.stdout, inheritable=False)
-        os.close(nowhere)
+        nowhere(run.stdout)
         assert run.ended() == 6
 
 
@@ -219,14 +224,16 @@ def test_a_server_still_hears_what_follows_on_what_the_client_has_sent(tmp_path)
         assert (run.line(), run.line()) == (b"more\n", b"last more\n")
 
 
-@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("gone", ["", "its process", "its end of stdout"])
 def test_a_server_that_says_nothing_is_not_waited_for_beyond_measure(tmp_path, monkeypatch, gone):
-    monkeypatch.setattr(sluice, "LAST", 60 if gone else 0.1)
+    monkeypatch.setattr(sluice, "LAST", 10 * BOUND if gone else 0.1)
     server = python("os.write(O, b'more\\n')\nwhile os.read(I, 99): pass")
     with piped(server, tmp_path, answering=Waiting()) as run:
         assert run.line() == b"more\n"
-        if gone:
+        if gone == "its process":
             monkeypatch.setattr(sluice.os, "getppid", lambda: -1)
+        elif gone:
+            nowhere(run.stdout)
         assert run.end() == 0
 
 
