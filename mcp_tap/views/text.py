@@ -38,6 +38,8 @@ class _Told:
         self.opened = False
         self.asked: set[tuple[int, str]] = set()
         self.answered: set[tuple[int, str]] = set()
+        self.rounds = 0
+        """How many it had when its end was said."""
 
 
 class Teller:
@@ -46,7 +48,7 @@ class Teller:
     def __init__(self, look: Look) -> None:
         self.look = look
         self._told: dict[int, _Told] = {}
-        self._ended: OrderedDict[tuple[str, int], None] = OrderedDict()
+        self._ended: OrderedDict[tuple[str, int], _Told | None] = OrderedDict()
 
     def rows(self, change: Change, now: float) -> Iterator[Row]:
         """Give the rows that are to be said now."""
@@ -55,10 +57,15 @@ class Teller:
             return
         key = (type(change).__name__, change.number)
         if key in self._ended:
-            return
+            told = self._ended[key]
+            if told is None or isinstance(change, Exchange) or len(change.rounds) <= told.rounds:
+                return
+            # A client may try once more after an error: its call goes on, and gets another end.
+            self._told[change.number] = told
+            del self._ended[key]
         if isinstance(change, Exchange):
             if change.end is not None and listed(change, NO_FILTER):
-                self._end(key)
+                self._end(key, None)
                 yield from exchange_rows(change, self.look, 0, now=now)
             return
         told = self._told.setdefault(change.number, _Told())
@@ -67,8 +74,8 @@ class Teller:
             told.opened = True
             yield call_row(change, self.look, now=now, extra=None)
         if change.end is not None:
-            self._end(key)
-            self._told.pop(change.number, None)
+            told.rounds = len(change.rounds)
+            self._end(key, self._told.pop(change.number))
             yield from self._last(change, now)
 
     def _asks(self, call: Call, told: _Told, now: float) -> Iterator[Row]:
@@ -92,8 +99,8 @@ class Teller:
         yield [*row, *counted(call.findings), *aside(call)]
         yield from fault_rows(call)
 
-    def _end(self, key: tuple[str, int]) -> None:
-        self._ended[key] = None
+    def _end(self, key: tuple[str, int], told: _Told | None) -> None:
+        self._ended[key] = told
         if len(self._ended) > _MOST_ENDED:
             self._ended.popitem(last=False)
 

@@ -58,6 +58,25 @@ def test_a_call_is_told_when_it_asks_when_it_is_answered_and_when_it_ends():
     assert rows() == []
 
 
+def test_a_call_that_goes_on_after_an_error_is_told_to_its_last_end():
+    call, done = b.deploy(), b.deploy()
+    call.rounds, call.outcome = call.rounds[:1], "error"
+    assert len(done.rounds) > 1
+    teller = Teller(Look(start=local_start(b.STARTED)))
+
+    def rows():
+        return [text_of(row) for row in teller.rows(call, 8.0)]
+
+    first = rows()
+    assert rows() == []
+    call.rounds, call.outcome = done.rounds, "ok"
+    later = rows()
+    assert any(" error " in line for line in first)
+    assert "?-?-*   ok" in later[-1]
+    assert not set(later) & set(first)
+    assert rows() == []
+
+
 def test_faults_are_told_and_streams_when_they_open():
     assert told([b.failed()])[1] == "               x -32602: Unknown tool: exprt"
     stream = b.stream()
